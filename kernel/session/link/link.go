@@ -1,0 +1,252 @@
+// Package link is the language between the front process and the session process: message structs and their framing on
+// one inherited stream socket. Both sides import it, so it imports only the standard library.
+//
+// A frame is
+//
+//	length uint32 little-endian, of what follows
+//	kind   uint8
+//	body   JSON of the struct that kind names; for Trace frames raw bytes
+//
+// Front to session: Run, Interrupt, InputReply, Record, Vars, CommMsg, Exit.
+// Session to front: Ready, Output, InputRequest, Done, TraceChunk, VarsReply, CommMsg.
+// The front sends one Run at a time and waits for its Done; Interrupt, Vars and Exit may come at any time.
+package link
+
+import (
+	"bufio"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"sync"
+)
+
+// Kind tells what a frame's body is.
+type Kind uint8
+
+const (
+	KindReady Kind = iota + 1
+	KindRun
+	KindDone
+	KindOutput
+	KindInputRequest
+	KindInputReply
+	KindInterrupt
+	KindRecord
+	KindRecordReply
+	KindTrace // raw bytes, see TraceChunk
+	KindVars
+	KindVarsReply
+	KindComm
+	KindExit
+)
+
+// MaxFrame bounds one frame; a longer one ends the connection. Traces travel in chunks.
+const MaxFrame = 256 << 20
+
+// Ready is the session's first frame.
+type Ready struct {
+	PID       int
+	GoVersion string // runtime.Version of the session process
+	Native    bool   // it can load plugins
+}
+
+// Engine says how a unit runs.
+type Engine string
+
+const (
+	EngineNative Engine = "native"
+	EngineInterp Engine = "interp"
+)
+
+// Run asks the session to run one unit.
+type Run struct {
+	ID         int64
+	Cell       int // In[Cell]
+	Unit       Unit
+	AllowStdin bool
+	Quiet      bool // the value of a trailing expression is not wanted
+}
+
+// Unit is something to run: the product of kernel/eval.
+type Unit struct {
+	Engine Engine
+
+	// Plugins are opened first, in order; one that is loaded already is left alone. They register their variables,
+	// types and symbols from their init functions.
+	Plugins []string
+	// Entry names the exported func() of the last plugin to call (native). Empty: nothing is called.
+	Entry string
+
+	// Source is a Go file for the interpreter, lowered to what it does right (interp). Its package is "cell" and it
+	// defines func Cell().
+	Source string
+	// Symbols are the import paths that Source needs from registered symbol tables.
+	Symbols []string
+	// Vars are session variables that the unit creates before it runs. Those it only uses are found by name.
+	Vars []Var
+}
+
+// Var is a session variable; Type is its Go type as an expression over the registered types.
+type Var struct {
+	Name string
+	Type string
+}
+
+// Done is the end of a run.
+type Done struct {
+	ID      int64
+	Err     *Failure
+	Value   *Bundle // trailing expression
+	CPU     int64   // user and system time that the process used meanwhile, ns
+	Wall    int64   // ns
+	Allocs  int64   // bytes allocated meanwhile, exact, process-wide
+	Mallocs int64   // objects allocated meanwhile
+}
+
+// Failure is a run that did not end well.
+type Failure struct {
+	Kind    string // "panic", "interrupted", "exit", "load"
+	Message string
+	GoType  string   // type of the panic value
+	Stack   string   // as runtime/debug prints it
+	Causes  []string // wrapped and joined errors
+	Code    int      // exit code of os.Exit
+}
+
+// Bundle is cell.Bundle on the link: binary forms are base64 in B64, JSON forms raw in JSON.
+type Bundle struct {
+	Text      map[string]string          `json:",omitempty"`
+	B64       map[string][]byte          `json:",omitempty"`
+	JSON      map[string]json.RawMessage `json:",omitempty"`
+	Metadata  map[string]any             `json:",omitempty"`
+	DisplayID string                     `json:",omitempty"`
+}
+
+// Output is something the user's code shows.
+type Output struct {
+	Run    int64   // the run that was current when it was made, 0 between runs
+	Op     string  // "stdout", "stderr", "display", "update", "clear", "page"
+	Text   string  `json:",omitempty"`
+	Bundle *Bundle `json:",omitempty"`
+	Wait   bool    `json:",omitempty"` // of clear
+}
+
+// InputRequest asks for a line of input.
+type InputRequest struct {
+	ID       int64
+	Prompt   string
+	Password bool
+}
+
+// InputReply answers it; Err is set when there is none to be had.
+type InputReply struct {
+	ID   int64
+	Text string
+	Err  string
+}
+
+// Interrupt asks the running unit to stop.
+type Interrupt struct{ Run int64 }
+
+// Record starts or stops recording in the session. Options is the JSON of profiler/record's options; the link does not
+// know them.
+type Record struct {
+	ID      int64
+	Op      string // "start", "stop"
+	Options json.RawMessage
+}
+
+// RecordReply answers Record; after a stop that succeeded, Trace frames precede it.
+type RecordReply struct {
+	ID  int64
+	Err string
+}
+
+// Vars asks for the session's variables.
+type Vars struct {
+	ID    int64
+	Names []string // none: all
+}
+
+// VarsReply lists them.
+type VarsReply struct {
+	ID   int64
+	Vars []VarValue
+}
+
+// VarValue is a variable and a short form of its value.
+type VarValue struct {
+	Name  string
+	Type  string
+	Value string // one line, cut
+	Bytes int64  // shallow size and elements, an estimate
+	Len   int    // -1 where there is no length
+}
+
+// Comm carries comm messages of widgets both ways.
+type Comm struct {
+	Op      string // "open", "msg", "close"
+	ID      string
+	Target  string
+	Data    json.RawMessage
+	Meta    json.RawMessage
+	Buffers [][]byte
+}
+
+// Exit asks the session process to end.
+type Exit struct{}
+
+// Conn frames messages over a stream. Send is safe for concurrent use; Receive is for one goroutine.
+type Conn struct {
+	r *bufio.Reader
+	c io.ReadWriteCloser
+	// mu guards writes to c.
+	mu sync.Mutex
+}
+
+// NewConn wraps c.
+func NewConn(c io.ReadWriteCloser) *Conn { return &Conn{r: bufio.NewReaderSize(c, 64<<10), c: c} }
+
+// Send writes body, marshalled, as a frame of kind k.
+func (c *Conn) Send(k Kind, body any) error {
+	b, err := json.Marshal(body)
+	if err != nil {
+		return fmt.Errorf("sending frame %d: %w", k, err)
+	}
+	return c.SendRaw(k, b)
+}
+
+// SendRaw writes b as a frame of kind k.
+func (c *Conn) SendRaw(k Kind, b []byte) error {
+	if len(b)+1 > MaxFrame {
+		return fmt.Errorf("sending frame %d: %d bytes are over the limit of %d", k, len(b), MaxFrame)
+	}
+	head := make([]byte, 5, 5+len(b))
+	binary.LittleEndian.PutUint32(head, uint32(len(b)+1))
+	head[4] = byte(k)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, err := c.c.Write(append(head, b...))
+	return err
+}
+
+// Receive reads the next frame. The body is the caller's.
+func (c *Conn) Receive() (Kind, []byte, error) {
+	var head [5]byte
+	if _, err := io.ReadFull(c.r, head[:]); err != nil {
+		return 0, nil, err
+	}
+	n := binary.LittleEndian.Uint32(head[:4])
+	if n == 0 || n > MaxFrame {
+		return 0, nil, fmt.Errorf("receiving frame: length %d is out of range", n)
+	}
+	b := make([]byte, n-1)
+	if _, err := io.ReadFull(c.r, b); err != nil {
+		return 0, nil, fmt.Errorf("receiving frame %d: %w", head[4], err)
+	}
+	return Kind(head[4]), b, nil
+}
+
+// Close closes the stream.
+func (c *Conn) Close() error { return c.c.Close() }
