@@ -1,0 +1,4 @@
+package analyze
+
+// index is what the views share.
+type index struct{}
