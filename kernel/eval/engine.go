@@ -1,0 +1,31 @@
+// Package eval turns cells into something to run and runs it: it checks a cell (package check), picks an engine for it,
+// has it built, hands the unit to the session process and shapes what comes back. It also answers completion, hover
+// and is_complete.
+//
+// It never runs user code itself and knows neither sockets nor magics. The kernel and `gander run` call it. Its one
+// invariant: a cell that fails to check or to build leaves the session exactly as it was.
+package eval
+
+import (
+	"context"
+
+	"github.com/gander-go/gander/kernel/eval/check"
+	"github.com/gander-go/gander/kernel/session/link"
+)
+
+// Engine makes a unit for the session process out of a checked cell. kernel/eval/native and kernel/eval/interp are the
+// two engines. One cell is built at a time.
+type Engine interface {
+	// Supports reports whether the engine runs c right. When it does not, reason says what of the cell it is not
+	// trusted with, in words for the user ("declares a type").
+	Supports(c *check.Checked) (ok bool, reason string)
+
+	// Build makes the unit that runs c. Cancelling ctx stops the build. An error that is a *cell.UserError is shown as
+	// the cell's; any other is a failure of the engine. commit is called once the session process has loaded the unit
+	// (also when the cell's code then failed), and makes what the unit defines known to later builds; when it is not
+	// called, the unit never existed.
+	Build(ctx context.Context, c *check.Checked, o check.BuildOptions) (unit link.Unit, commit func(), err error)
+
+	// Reset forgets everything that was committed: the session process is a new one.
+	Reset()
+}
