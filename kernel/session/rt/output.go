@@ -1,0 +1,56 @@
+package rt
+
+import (
+	"io"
+	"os"
+	"sync/atomic"
+)
+
+// Stdout is where cells' fmt.Print, fmt.Println and fmt.Printf write, Stderr where println and print do. They are os.Stdout and
+// os.Stderr, by a shorter way while the session process has set a writer and the user has not replaced the files.
+var (
+	Stdout io.Writer = stream{0}
+	Stderr io.Writer = stream{1}
+)
+
+var (
+	files   = [2]*os.File{os.Stdout, os.Stderr}
+	writers [2]atomic.Pointer[func(run int64, p []byte)]
+)
+
+// SetWriter sets what receives the text of stream fd (1 or 2), in order; nil for the file. write must not keep p.
+func SetWriter(fd int, write func(run int64, p []byte)) {
+	if write == nil {
+		writers[fd-1].Store(nil)
+		return
+	}
+	writers[fd-1].Store(&write)
+}
+
+type stream struct{ i int }
+
+func (s stream) Write(p []byte) (int, error) {
+	f := os.Stdout
+	if s.i == 1 {
+		f = os.Stderr
+	}
+	if w := writers[s.i].Load(); w != nil && f == files[s.i] {
+		(*w)(Current(), p)
+		return len(p), nil
+	}
+	return f.Write(p)
+}
+
+var shown atomic.Pointer[[]any]
+
+// Show records the values of a cell's trailing expression.
+func Show(v ...any) { shown.Store(&v) }
+
+// TakeShown returns what Show recorded since the last call; ok is false when there is nothing.
+func TakeShown() (v []any, ok bool) {
+	p := shown.Swap(nil)
+	if p == nil {
+		return nil, false
+	}
+	return *p, true
+}
