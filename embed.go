@@ -1,0 +1,15 @@
+// Package gander holds the sources of its own session process, so that the binary can build that process with the
+// toolchain that cells are compiled with. It is not an API; cmd/gander is the program.
+package gander
+
+import "embed"
+
+// Sources are the packages that the session process is made of, with go.mod and go.sum. Files that end in _test.go are
+// not used. A test in kernel/session fails when a package is missing here.
+//
+//go:embed go.mod go.sum
+//go:embed display/*.go
+//go:embed kernel/session/link/*.go
+//go:embed kernel/session/worker/*.go
+//go:embed kernel/session/worker/parts/*.go
+var Sources embed.FS

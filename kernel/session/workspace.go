@@ -1,0 +1,44 @@
+package session
+
+import (
+	"context"
+	"os/exec"
+)
+
+// Workspace is the module directory that the session program and the plugins of cells are built in, with one toolchain
+// and one set of flags, so that they always fit each other. Its files are never changed once it is ready: builders put
+// their own packages elsewhere, or in folders of their own below Dir/cells.
+type Workspace struct {
+	Dir       string   // root of the module; go.mod requires and replaces github.com/gander-go/gander => ./gander
+	Module    string   // its module path, "gander.session"
+	Source    string   // Dir/gander: our own sources
+	Binary    string   // the built session program
+	Go        string   // the go command
+	GoVersion string   // as runtime.Version prints it, "go1.26.8"
+	GOROOT    string   //
+	Env       []string // complete environment for go commands
+	Flags     []string // flags of every go build and go list, e.g. -buildvcs=false -mod=mod
+	LDFlags   string   // the value of -ldflags of every link
+}
+
+// BuildConfig says where and with what to build.
+type BuildConfig struct {
+	CacheDir string // below os.UserCacheDir() when empty
+	Go       string // the go command; looked up when empty
+	// Progress is called while building, from one goroutine at a time: what is being done, and how far it is (total is 0
+	// when unknown). It may be nil.
+	Progress func(what string, done, total int)
+}
+
+// NoToolchain is the error of Prepare when cells cannot be compiled on this machine; it says what is missing.
+type NoToolchain struct{ Missing string }
+
+func (e *NoToolchain) Error() string { return "compiling cells needs " + e.Missing }
+
+// Prepare returns the workspace for the installed toolchain, building it when it is not in the cache yet.
+func Prepare(ctx context.Context, cfg BuildConfig) (*Workspace, error) { panic("being written") }
+
+// Command is a go command in the workspace: args[0] is "build", "list", …; the workspace's flags are put after it.
+func (w *Workspace) Command(ctx context.Context, args ...string) *exec.Cmd {
+	panic("being written")
+}
