@@ -250,6 +250,7 @@ type MemEvent struct {
 	Reserved  int64 // total held by the allocator after the event, -1 when the source does not say
 	DeviceRaw int32 // the source's device type and id, kept for a faithful round trip
 	IDRaw     int32
+	Index     int32 // the source's event index ("Ev Idx") plus one, 0 when it has none
 }
 
 // Stack is one frame and what called it.
@@ -299,6 +300,8 @@ type OpArgs struct {
 	FwdThread                      int64
 	FLOPs                          int64 // 0 when unknown
 	Bytes                          int64 // bytes read and written, 0 when unknown
+	RecordFunc                     int64 // "Record function id" of the source, 0 when absent
+	Index                          int32 // the source's event index ("Ev Idx") plus one, 0 when it has none
 	Extra                          StringID
 }
 
@@ -310,6 +313,7 @@ type CallArgs struct {
 	Stack              StackID
 	ID, Parent, Module int64    // Python ids, -1 when absent
 	Shapes             StringID // lengths and shapes of the arguments, as text
+	Index              int32    // the source's event index ("Ev Idx") plus one, 0 when it has none
 	Extra              StringID
 }
 
