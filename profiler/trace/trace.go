@@ -33,6 +33,16 @@ type Trace struct {
 
 	Devices  []Device
 	Problems []Problem // what was lost or repaired on the way here, with what to do about it
+
+	// Attachments hold recordings in a source's own format that only another process can parse: the Go execution
+	// trace is taken in the process that records and parsed where golang.org/x/exp/trace is linked.
+	Attachments []Attachment
+}
+
+// Attachment is a raw recording that travels with a trace until somebody parses it.
+type Attachment struct {
+	Kind string // "go-exec-trace"
+	Data []byte
 }
 
 // Meta says where a trace comes from.
@@ -285,6 +295,7 @@ type Sample struct {
 	Kind   SampleKind
 	Weight int64
 	Count  int64
+	Span   StringID // name of the innermost span that the sample was taken in, 0 when unknown or none
 }
 
 // NoTime marks an aggregated sample.

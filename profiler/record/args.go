@@ -1,0 +1,178 @@
+package record
+
+import (
+	"hash/maphash"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/gander-go/gander/profiler/trace"
+)
+
+// Op describes an operator: a piece of work whose cost is known from its arguments.
+type Op struct {
+	Shapes [][]int  // shape of each argument; a scalar has the empty shape
+	Types  []string // element type of each argument ("float64"), or nil
+	FLOPs  int64    // floating-point operations, 0 when unknown
+	Bytes  int64    // bytes read and written at least once, 0 when unknown
+}
+
+// BeginOp is Begin for an operator. The Op is copied where needed: it may be a composite literal on the stack.
+func BeginOp(name string, op *Op) Span {
+	r := active.Load()
+	if r == nil {
+		return Span{}
+	}
+	id := r.names.id(name, trace.ClassOp, 0)
+	if r.heavy {
+		return r.beginHeavy(id, r.argOf(op))
+	}
+	return r.reserve(id, r.argOf(op))
+}
+
+// maxArgs bounds the different arguments that are kept; maxDims those of one operator.
+const (
+	maxArgs   = 1 << 20
+	maxDims   = 64
+	maxFrames = 64
+	argCache  = 1024 // a power of two
+)
+
+// arg is one distinct combination of what spans have in common besides their name.
+type arg struct {
+	hash   uint64
+	id     uint32
+	dims   []int32 // for each argument its rank and then its dimensions
+	types  []string
+	flops  int64
+	bytes  int64
+	frames []uintptr // call stack, innermost first
+	next   *arg      // same hash
+}
+
+// args interns arguments, because programs call the same operator with the same shapes over and over.
+type args struct {
+	cache [argCache]atomic.Pointer[arg]
+	lost  atomic.Int64
+
+	// mu guards the rest.
+	mu     sync.RWMutex
+	byHash map[uint64]*arg
+	list   []*arg // id-1 indexes it
+}
+
+var argSeed = maphash.MakeSeed()
+
+// argOf interns what r wants of op (which may be nil) and, when it keeps stacks, the caller's stack. It returns 0 when
+// there is nothing to keep.
+func (r *Recorder) argOf(op *Op) uint32 {
+	var (
+		a    arg
+		dims [maxDims]int32
+		pcs  [maxFrames]uintptr
+	)
+	if op != nil && r.config.Shapes {
+		a.dims, a.types = flatten(dims[:0], op.Shapes), op.Types
+	}
+	if op != nil && r.config.FLOPs {
+		a.flops, a.bytes = op.FLOPs, op.Bytes
+	}
+	if r.config.Stacks {
+		a.frames = pcs[:runtime.Callers(callerSkip, pcs[:])]
+	}
+	if len(a.dims) == 0 && len(a.types) == 0 && a.flops == 0 && a.bytes == 0 && len(a.frames) == 0 {
+		return 0
+	}
+	return r.args.id(&a)
+}
+
+// callerSkip leaves out runtime.Callers and argOf; the recorder's remaining frames are dropped by name when the stack is
+// resolved, because inlining makes their number vary.
+const callerSkip = 2
+
+func flatten(out []int32, shapes [][]int) []int32 {
+	for _, s := range shapes {
+		if len(out)+1+len(s) > maxDims {
+			break
+		}
+		out = append(out, int32(len(s)))
+		for _, d := range s {
+			out = append(out, int32(min(max(d, -1<<31), 1<<31-1)))
+		}
+	}
+	return out
+}
+
+func (a *arg) sum() uint64 {
+	var h maphash.Hash
+	h.SetSeed(argSeed)
+	for _, d := range a.dims {
+		maphash.WriteComparable(&h, d)
+	}
+	for _, f := range a.frames {
+		maphash.WriteComparable(&h, f)
+	}
+	for _, t := range a.types {
+		h.WriteString(t)
+	}
+	maphash.WriteComparable(&h, [2]int64{a.flops, a.bytes})
+	return h.Sum64()
+}
+
+func (a *arg) equal(b *arg) bool {
+	return a.hash == b.hash && a.flops == b.flops && a.bytes == b.bytes &&
+		slices.Equal(a.dims, b.dims) && slices.Equal(a.frames, b.frames) && slices.Equal(a.types, b.types)
+}
+
+func (t *args) id(a *arg) uint32 {
+	a.hash = a.sum()
+	slot := &t.cache[a.hash&(argCache-1)]
+	if b := slot.Load(); b != nil && b.equal(a) {
+		return b.id
+	}
+	t.mu.RLock()
+	b := t.byHash[a.hash]
+	t.mu.RUnlock()
+	for ; b != nil; b = b.next {
+		if b.equal(a) {
+			slot.Store(b)
+			return b.id
+		}
+	}
+	return t.add(a, slot)
+}
+
+// add keeps a copy of a, whose slices lie on its caller's stack.
+func (t *args) add(a *arg, slot *atomic.Pointer[arg]) uint32 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	first := t.byHash[a.hash]
+	for b := first; b != nil; b = b.next {
+		if b.equal(a) {
+			return b.id
+		}
+	}
+	if len(t.list) >= maxArgs {
+		t.lost.Add(1)
+		return 0
+	}
+	if t.byHash == nil {
+		t.byHash = make(map[uint64]*arg)
+	}
+	b := &arg{
+		hash: a.hash, id: uint32(len(t.list) + 1), flops: a.flops, bytes: a.bytes, next: first,
+		dims: slices.Clone(a.dims), types: slices.Clone(a.types), frames: slices.Clone(a.frames),
+	}
+	t.list = append(t.list, b)
+	t.byHash[a.hash] = b
+	slot.Store(b)
+	return b.id
+}
+
+// all returns the arguments; the one with id i is at i-1.
+func (t *args) all() []*arg {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.list[:len(t.list):len(t.list)]
+}
