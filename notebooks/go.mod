@@ -1,0 +1,7 @@
+module gander.example/notebooks
+
+go 1.26
+
+require gonum.org/v1/gonum v0.17.0
+
+replace github.com/gander-go/gander => ../
