@@ -1,5 +1,7 @@
 package trace
 
+import "strconv"
+
 // Name returns the name of slice s.
 func (t *Trace) Name(s *Slice) string { return t.Strings.Get(s.Name) }
 
@@ -38,3 +40,21 @@ func (c Class) OnDevice() bool {
 
 // DeviceWork reports whether class c is work that keeps a device busy: kernels, copies and sets, not annotations.
 func (c Class) DeviceWork() bool { return c == ClassKernel || c == ClassMemcpy || c == ClassMemset }
+
+// MonotonicZero is the key in Meta.Values of what the kernel's CLOCK_MONOTONIC read at time zero, in ns: recordings of
+// other processes on the same machine are placed by it.
+const MonotonicZero = "monotonic_zero_ns"
+
+// MonoZero returns what CLOCK_MONOTONIC read at time zero, 0 when unknown.
+func (t *Trace) MonoZero() int64 {
+	for _, v := range t.Meta.Values {
+		if v.Key == MonotonicZero {
+			n, err := strconv.ParseInt(v.Value, 10, 64)
+			if err != nil {
+				return 0
+			}
+			return n
+		}
+	}
+	return 0
+}

@@ -1,0 +1,4 @@
+package profiler
+
+// builtin are the sources that every process has.
+var builtin = []Kind{}
