@@ -1,6 +1,7 @@
 package rt
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"sync/atomic"
@@ -41,6 +42,15 @@ func (s stream) Write(p []byte) (int, error) {
 	return f.Write(p)
 }
 
+// Print is fmt.Print to Stdout.
+func Print(a ...any) (n int, err error) { return fmt.Fprint(Stdout, a...) }
+
+// Println is fmt.Println to Stdout.
+func Println(a ...any) (n int, err error) { return fmt.Fprintln(Stdout, a...) }
+
+// Printf is fmt.Printf to Stdout.
+func Printf(format string, a ...any) (n int, err error) { return fmt.Fprintf(Stdout, format, a...) }
+
 var shown atomic.Pointer[[]any]
 
 // Show records the values of a cell's trailing expression.
@@ -54,3 +64,6 @@ func TakeShown() (v []any, ok bool) {
 	}
 	return *p, true
 }
+
+// Discard drops the values of a trailing expression that is not to be shown.
+func Discard(v ...any) {}

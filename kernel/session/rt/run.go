@@ -99,6 +99,7 @@ func Do(run int64, f func()) *Failure {
 	go func() {
 		id := goid.Get()
 		runs.owner.Store(id, run)
+		defer settle()
 		res := &Failure{Exited: true}
 		defer func() {
 			runs.owner.Delete(id)
@@ -150,6 +151,15 @@ func Enter(run int64) (token int64) {
 	id := goid.Get()
 	runs.owner.Store(id, run)
 	return id
+}
+
+// Guarded is f for a library that calls it on a goroutine of its own.
+func Guarded(f func()) func() {
+	run := Current()
+	return func() {
+		defer Guard(Enter(run))
+		f()
+	}
 }
 
 // Guard is deferred first in a goroutine that a cell starts. It keeps a panic from ending the process.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 	"unsafe"
+	"weak"
 )
 
 // Variable is a session variable: storage of a Go type, alive as long as anything points to it.
@@ -24,23 +25,29 @@ var names struct {
 	vars  map[string]*Variable
 	types map[string]reflect.Type
 	vals  map[string]reflect.Value // functions and other values
+	old   map[string][]past
+	// recent keeps what a run replaced alive until the run ends: the run may still ask for it.
+	recent []*Variable
 }
 
 func init() {
 	names.vars = map[string]*Variable{}
 	names.types = map[string]reflect.Type{}
 	names.vals = map[string]reflect.Value{}
+	names.old = map[string][]past{}
 }
 
-// Declare makes *ptr the storage of the session variable name; an older variable of that name is forgotten, not touched.
-// A compiled cell that declares a variable calls it with the address of a package-level variable.
-func Declare[T any](name string, ptr *T) *T {
-	setVariable(&Variable{name, reflect.TypeFor[T](), unsafe.Pointer(ptr)})
-	return ptr
+// Define gives the address of the session variable name with the type T: the variable that there is when it has that type, a new
+// zero one otherwise. Older storage under the name lives as long as code that uses it.
+func Define[T any](name string) *T {
+	return (*T)(DefineType(name, reflect.TypeFor[T]()).Ptr)
 }
 
-// New creates a zero variable of type t. An interpreted cell's variables are made so.
-func New(name string, t reflect.Type) *Variable {
+// DefineType is Define for a type known only at run time. Interpreted cells make their variables with it.
+func DefineType(name string, t reflect.Type) *Variable {
+	if v := Lookup(name); v != nil && v.Type == t {
+		return v
+	}
 	v := &Variable{name, t, reflect.New(t).UnsafePointer()}
 	setVariable(v)
 	return v
@@ -49,6 +56,10 @@ func New(name string, t reflect.Type) *Variable {
 func setVariable(v *Variable) {
 	names.mu.Lock()
 	defer names.mu.Unlock()
+	if old := names.vars[v.Name]; old != nil && old.Ptr != v.Ptr {
+		names.old[v.Name] = append(slices.DeleteFunc(names.old[v.Name], dead), past{old.Type, weak.Make((*byte)(old.Ptr))})
+		names.recent = append(names.recent, old)
+	}
 	names.vars[v.Name] = v
 	delete(names.types, v.Name)
 	delete(names.vals, v.Name)
@@ -61,17 +72,37 @@ func Lookup(name string) *Variable {
 	return names.vars[name]
 }
 
-// Var gives a compiled cell the address of an earlier cell's variable. It panics when the variable is missing or has another
-// type: the session process and the front then disagree, which only a bug can cause.
-func Var[T any](name string) *T {
-	v := Lookup(name)
-	if v == nil {
-		panic(fmt.Errorf("using session variable %q: there is none", name))
+// past is storage that a name had before. It is held weakly: code that uses it keeps it.
+type past struct {
+	t reflect.Type
+	p weak.Pointer[byte]
+}
+
+func dead(p past) bool { return p.p.Value() == nil }
+
+// Old gives a compiled cell the address of a variable that its name no longer means: the latest of the type T. It panics when
+// there is none: the session process and the front then disagree, which only a bug can cause.
+func Old[T any](name string) *T {
+	t := reflect.TypeFor[T]()
+	names.mu.RLock()
+	defer names.mu.RUnlock()
+	l := names.old[name]
+	for i := len(l) - 1; i >= 0; i-- {
+		if p := l[i].p.Value(); p != nil && l[i].t == t {
+			return (*T)(unsafe.Pointer(p))
+		}
 	}
-	if t := reflect.TypeFor[T](); t != v.Type {
-		panic(fmt.Errorf("using session variable %q: it is a %v of %q, not a %v of %q", name, v.Type, v.Type.PkgPath(), t, t.PkgPath()))
+	if v := names.vars[name]; v != nil && v.Type == t {
+		return (*T)(v.Ptr)
 	}
-	return (*T)(v.Ptr)
+	panic(fmt.Errorf("using the former session variable %q: there is none of type %v", name, t))
+}
+
+// settle lets go of the storage that names lost during the last run.
+func settle() {
+	names.mu.Lock()
+	defer names.mu.Unlock()
+	names.recent = nil
 }
 
 // Retype gives a variable the type T, which has the same layout as its present type: the version of that type that has
@@ -147,6 +178,10 @@ func Func(name string) reflect.Value {
 	defer names.mu.RUnlock()
 	return names.vals[name]
 }
+
+// Cast reinterprets v as a To, a struct type whose fields have the same names, types and order: what Go's conversion does where
+// both types are of one package.
+func Cast[To, From any](v From) To { return *(*To)(unsafe.Pointer(&v)) }
 
 // Ptr returns the address of a copy of v.
 func Ptr[T any](v T) *T { return &v }
