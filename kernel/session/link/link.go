@@ -7,9 +7,11 @@
 //	kind   uint8
 //	body   JSON of the struct that kind names; for Trace frames raw bytes
 //
-// Front to session: Run, Interrupt, InputReply, Record, Vars, CommMsg, Exit.
-// Session to front: Ready, Output, InputRequest, Done, TraceChunk, VarsReply, CommMsg.
-// The front sends one Run at a time and waits for its Done; Interrupt, Vars and Exit may come at any time.
+// Front to session: Run, Interrupt, InputReply, Record, Vars, Comm, Stack, Exit.
+// Session to front: Ready, Output, InputRequest, Done, Trace, RecordReply, VarsReply, Comm, StackReply.
+// The front sends one Run at a time and waits for its Done; the other frames may come at any time, Record and Vars being
+// served between runs. Text that user code writes does not travel here: see worker's tape, which also puts Output, Done,
+// InputRequest and Comm in order with it.
 package link
 
 import (
@@ -34,11 +36,13 @@ const (
 	KindInterrupt
 	KindRecord
 	KindRecordReply
-	KindTrace // raw bytes, see TraceChunk
+	KindTrace // raw bytes, a part of the trace
 	KindVars
 	KindVarsReply
 	KindComm
 	KindExit
+	KindStack
+	KindStackReply
 )
 
 // MaxFrame bounds one frame; a longer one ends the connection. Traces travel in chunks.
@@ -66,6 +70,7 @@ type Run struct {
 	Unit       Unit
 	AllowStdin bool
 	Quiet      bool // the value of a trailing expression is not wanted
+	Generation int  // of the session that the unit was made for; another one refuses it. 0: any
 }
 
 // Unit is something to run: the product of kernel/eval.
@@ -106,7 +111,7 @@ type Done struct {
 
 // Failure is a run that did not end well.
 type Failure struct {
-	Kind    string // "panic", "interrupted", "exit", "load"
+	Kind    string // "panic", "goexit", "interrupted", "load"; "exit" and "died" when the process ended
 	Message string
 	GoType  string   // type of the panic value
 	Stack   string   // as runtime/debug prints it
@@ -126,8 +131,7 @@ type Bundle struct {
 // Output is something the user's code shows.
 type Output struct {
 	Run    int64   // the run that was current when it was made, 0 between runs
-	Op     string  // "stdout", "stderr", "display", "update", "clear", "page"
-	Text   string  `json:",omitempty"`
+	Op     string  // "display", "update", "clear", "page"
 	Bundle *Bundle `json:",omitempty"`
 	Wait   bool    `json:",omitempty"` // of clear
 }
@@ -192,6 +196,15 @@ type Comm struct {
 	Data    json.RawMessage
 	Meta    json.RawMessage
 	Buffers [][]byte
+}
+
+// Stack asks where the running unit's goroutine is; it is answered at once, while the unit runs.
+type Stack struct{ ID int64 }
+
+// StackReply tells it, as runtime/debug prints stacks; empty when nothing runs.
+type StackReply struct {
+	ID    int64
+	Stack string
 }
 
 // Exit asks the session process to end.

@@ -1,0 +1,240 @@
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/gander-go/gander/display"
+	"github.com/gander-go/gander/kernel/session/link"
+	"github.com/gander-go/gander/kernel/session/rt"
+)
+
+// runState is what other goroutines need to know of the running unit.
+type runState struct {
+	// mu guards what follows.
+	mu        sync.Mutex
+	run       int64 // 0 between runs
+	goroutine string
+	cancel    context.CancelFunc
+	stopped   bool        // by an interrupt
+	panicked  *rt.Failure // of a goroutine of the run
+
+	interp    Interpreter
+	interpErr error
+}
+
+// run runs one unit and reports its end.
+func (p *process) run(r *link.Run) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	s := &p.state
+	s.mu.Lock()
+	s.run, s.cancel, s.stopped, s.panicked, s.goroutine = r.ID, cancel, false, nil, ""
+	s.mu.Unlock()
+	endInput := p.input.begin(r)
+	rt.TakeShown()
+
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	cpu, start := cpuTime(), time.Now()
+	var loadErr error
+	failure := rt.Do(r.ID, func() {
+		s.mu.Lock()
+		s.goroutine = currentGoroutine()
+		s.mu.Unlock()
+		loadErr = p.execute(ctx, &r.Unit)
+	})
+	done := link.Done{ID: r.ID, Wall: int64(time.Since(start)), CPU: cpuTime() - cpu}
+	runtime.ReadMemStats(&after)
+	done.Allocs, done.Mallocs = int64(after.TotalAlloc-before.TotalAlloc), int64(after.Mallocs-before.Mallocs)
+
+	s.mu.Lock()
+	stopped, panicked := s.stopped, s.panicked
+	s.run, s.cancel = 0, nil
+	s.mu.Unlock()
+	rt.Resume()
+	endInput()
+	done.Err = outcome(failure, panicked, loadErr, stopped)
+	if v, ok := rt.TakeShown(); ok && done.Err == nil && !r.Quiet {
+		done.Value, done.Err = renderValues(v)
+	}
+	p.tape.send(link.KindDone, done)
+}
+
+// execute runs u on the run's goroutine. An error means that u could not be run.
+func (p *process) execute(ctx context.Context, u *link.Unit) error {
+	var entry func()
+	for i, path := range u.Plugins {
+		if registry.loader == nil {
+			return errors.New("this session process cannot load compiled cells")
+		}
+		name := ""
+		if i == len(u.Plugins)-1 {
+			name = u.Entry
+		}
+		f, err := registry.loader(path, name)
+		if err != nil {
+			return err
+		}
+		entry = f
+	}
+	if u.Engine != link.EngineInterp {
+		if entry != nil {
+			entry()
+		}
+		return nil
+	}
+	in, err := p.interpreter()
+	if err != nil {
+		return err
+	}
+	return in.Run(ctx, u)
+}
+
+func (p *process) interpreter() (Interpreter, error) {
+	s := &p.state
+	if s.interp == nil && s.interpErr == nil {
+		if registry.interpreter == nil {
+			return nil, errors.New("this session process has no interpreter")
+		}
+		s.interp, s.interpErr = registry.interpreter()
+	}
+	return s.interp, s.interpErr
+}
+
+// interrupt asks the running unit to stop: compiled code by its checks, interpreted code by its context, reads of
+// standard input by failing, and child processes by the signal that a terminal would send them.
+func (p *process) interrupt(m *link.Interrupt) {
+	s := &p.state
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.run == 0 || m.Run != 0 && m.Run != s.run {
+		return
+	}
+	s.stopped = true
+	rt.Interrupt(s.run)
+	s.cancel()
+	p.input.interrupt()
+	if syscall.Getpgrp() == os.Getpid() {
+		syscall.Kill(0, syscall.SIGINT) // the process itself takes no notice of it
+	}
+}
+
+// goroutinePanicked is told of the panic of a goroutine that a cell started. A Go program would end there; the session
+// goes on, but the cell that started the goroutine ends.
+func (p *process) goroutinePanicked(run int64, f *rt.Failure) {
+	s := &p.state
+	s.mu.Lock()
+	current := run != 0 && s.run == run
+	if current && s.panicked == nil {
+		s.panicked = f
+		rt.Interrupt(run)
+		s.cancel()
+	}
+	s.mu.Unlock()
+	text := fmt.Sprintf("panic in a goroutine: %s\n%s", message(f), f.Stack)
+	if !current {
+		p.tape.write(tapeStderr, run, []byte(text))
+		return
+	}
+	time.AfterFunc(time.Second, func() { // its error has not been shown: the cell is blocked
+		s.mu.Lock()
+		blocked := s.run == run && s.panicked == f
+		s.mu.Unlock()
+		if blocked {
+			p.tape.write(tapeStderr, run, []byte(text+"\nThe cell is still waiting for something; interrupt it to go on.\n"))
+		}
+	})
+}
+
+// outcome turns how a run ended into its failure; nil when it ended well.
+func outcome(f, panicked *rt.Failure, err error, stopped bool) *link.Failure {
+	if f == nil && err != nil {
+		var p *Panic
+		switch {
+		case errors.As(err, &p):
+			f = &rt.Failure{Value: p.Value, Stack: string(p.Stack)}
+		case stopped && (errors.Is(err, context.Canceled) || errors.Is(err, rt.Interrupted{})):
+			f = &rt.Failure{Value: rt.Interrupted{}}
+		case panicked == nil:
+			return &link.Failure{Kind: "load", Message: err.Error()}
+		}
+	}
+	if panicked != nil && (f == nil || f.Interrupted()) && !stopped {
+		f = panicked
+	}
+	switch {
+	case f == nil:
+		return nil
+	case f.Interrupted():
+		return &link.Failure{Kind: "interrupted", Message: "interrupted", Stack: f.Stack}
+	case f.Exited:
+		return &link.Failure{Kind: "goexit", Message: "the cell ended its goroutine with runtime.Goexit"}
+	}
+	r := &link.Failure{Kind: "panic", Message: message(f), GoType: fmt.Sprintf("%T", f.Value), Stack: f.Stack}
+	guard(func() { r.Causes = f.Causes() })
+	return r
+}
+
+// message is what the panic value says of itself, also when saying it panics.
+func message(f *rt.Failure) (s string) {
+	if !guard(func() { s = f.Message() }) {
+		s = fmt.Sprintf("%T, which panics when it is printed", f.Value)
+	}
+	return s
+}
+
+// guard calls f, a method of a user's value, and reports whether it returned.
+func guard(f func()) (ok bool) {
+	defer func() { ok = recover() == nil }()
+	f()
+	return true
+}
+
+// renderValues makes the bundle of a trailing expression. The methods that it calls are the user's and may panic.
+func renderValues(v []any) (b *link.Bundle, f *link.Failure) {
+	if len(v) == 0 {
+		return nil, nil
+	}
+	res := rt.Do(-1, func() { b = toLink(display.Render(v...)) })
+	return b, outcome(res, nil, nil, false)
+}
+
+// toLink converts a bundle to the link's form.
+func toLink(b display.Bundle) *link.Bundle {
+	l := &link.Bundle{Text: map[string]string{}, B64: map[string][]byte{}, JSON: map[string]json.RawMessage{}, Metadata: b.Metadata}
+	for mime, v := range b.Data {
+		switch v := v.(type) {
+		case string:
+			l.Text[mime] = v
+		case []byte:
+			l.B64[mime] = v
+		case json.RawMessage:
+			l.JSON[mime] = v
+		}
+	}
+	return l
+}
+
+func cpuTime() int64 {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return u.Utime.Nano() + u.Stime.Nano()
+}
+
+// currentGoroutine is "goroutine N", as stack dumps name the calling one.
+func currentGoroutine() string {
+	var b [64]byte
+	head, _, _ := strings.Cut(string(b[:runtime.Stack(b[:], false)]), " [")
+	return head
+}
