@@ -1,8 +1,6 @@
 package analyze
 
 import (
-	"io"
-
 	"github.com/gander-go/gander/profiler/trace"
 )
 
@@ -124,27 +122,3 @@ type TableOptions struct {
 
 // KeyAverages groups the events of t as o says.
 func KeyAverages(t *trace.Trace, o KeyOptions) *Averages { return Of(t).KeyAverages(o) }
-
-// KeyAverages groups the events of the trace as o says.
-func (a *Analysis) KeyAverages(o KeyOptions) *Averages { return &Averages{Options: o} }
-
-// SortKeys are the names Sort accepts, one spelling each; torch's cuda_, xpu_ and privateuse1_ spellings work too.
-func SortKeys() []string { return nil }
-
-// Sort orders the rows by key, largest first, ties in their present order. An unknown key is an error that names the nearest.
-func (a *Averages) Sort(key string) error { return nil }
-
-// Filter returns the averages of the rows that keep accepts. Totals stay those of all rows, so that percentages do.
-func (a *Averages) Filter(keep func(*Average) bool) *Averages { return a }
-
-// Total returns the sum of all rows, keyed "Total".
-func (a *Averages) Total() Average { return Average{Key: "Total"} }
-
-// Table returns the rows as text.
-func (a *Averages) Table(o TableOptions) (string, error) { return "", nil }
-
-// WriteCSV writes one line per row, with a header; times in ns, sizes in bytes.
-func (a *Averages) WriteCSV(w io.Writer) error { return nil }
-
-// WriteJSON writes the rows as a JSON array with torch's field names; times in ns, sizes in bytes.
-func (a *Averages) WriteJSON(w io.Writer) error { return nil }

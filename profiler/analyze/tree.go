@@ -1,0 +1,151 @@
+package analyze
+
+import (
+	"slices"
+
+	"github.com/gander-go/gander/profiler/trace"
+)
+
+// tree is the call tree of the host events by torch's rules, for key averages.
+//
+//  1. Host events of one thread, ordered by (start, -end), nest: the innermost event that is still running and ends no
+//     earlier is the parent. One that overlaps only in part is no parent, and none of anything later either.
+//  2. A call linked by external id to an operator of another thread counts as of that thread.
+//  3. An only child of its parent's name is the same call seen twice: it goes, and its children and device work become
+//     the parent's (the parent's own device work is dropped, as torch does).
+type tree struct {
+	order  []int32 // host events, grouped by thread, callers before callees; without those that went
+	parent []int32 // by slice
+	same   []int32 // by slice: the event into which this one was collapsed, or itself; nil when nothing collapsed
+}
+
+// self returns the event that stands for slice i.
+func (t *tree) self(i int32) int32 {
+	if t.same == nil || i < 0 {
+		return i
+	}
+	return t.same[i]
+}
+
+// buildTree builds the tree of the slices that host accepts. nameOf gives the id under which an event is known.
+// own, by slice, is moved along when events collapse; it may be nil.
+func buildTree(x *index, host func(trace.Class) bool, nameOf func(int32) int32, own []int64) *tree {
+	var accept [trace.NumClasses]bool
+	for c := range accept {
+		accept[c] = host(trace.Class(c))
+	}
+	order, thread := hostOrder(x, &accept)
+	s := x.t.Slices
+	tr := &tree{order: order, parent: filled(len(s))}
+	children := make([]int32, len(s)) // number of
+	var stack []int32
+	last := trace.NoTrack
+	for _, i := range order {
+		if thread(i) != last {
+			last, stack = thread(i), stack[:0]
+		}
+		start, end := s[i].Start, s[i].End()
+		for len(stack) > 0 {
+			p := stack[len(stack)-1]
+			if pe := s[p].End(); start < pe && end <= pe {
+				tr.parent[i] = p
+				children[p]++
+				break
+			}
+			stack = stack[:len(stack)-1]
+		}
+		stack = append(stack, i)
+	}
+	tr.collapse(children, nameOf, own)
+	return tr
+}
+
+func (t *tree) collapse(children []int32, nameOf func(int32) int32, own []int64) {
+	kept := t.order[:0]
+	for _, i := range t.order {
+		p := t.parent[i]
+		if p >= 0 && t.same != nil {
+			p = t.same[p]
+			t.parent[i] = p
+		}
+		if p < 0 || children[p] != 1 || nameOf(p) != nameOf(i) {
+			kept = append(kept, i)
+			continue
+		}
+		if t.same == nil {
+			t.same = make([]int32, len(t.parent))
+			for j := range t.same {
+				t.same[j] = int32(j)
+			}
+		}
+		t.same[i] = p
+		children[p] = children[i]
+		if own != nil {
+			own[p] = own[i]
+		}
+	}
+	t.order = kept
+}
+
+// hostOrder returns the synchronous host events ordered by (thread, start, -duration), and the thread of an event.
+func hostOrder(x *index, accept *[trace.NumClasses]bool) ([]int32, func(int32) trace.TrackID) {
+	s := x.t.Slices
+	order := make([]int32, 0, len(s))
+	var moved []int32
+	for i := range s {
+		if !accept[x.class[i]] || s[i].Flags&trace.FlagAsync != 0 {
+			continue
+		}
+		if x.op != nil && isCall(x.class[i]) {
+			if o := x.op[i]; o >= 0 && s[o].Track != s[i].Track && s[o].Flags&trace.FlagAsync == 0 {
+				moved = append(moved, int32(i))
+				continue
+			}
+		}
+		order = append(order, int32(i))
+	}
+	if len(moved) == 0 {
+		return order, func(i int32) trace.TrackID { return s[i].Track }
+	}
+	thread := func(i int32) trace.TrackID {
+		if isCall(x.class[i]) {
+			if o := x.op[i]; o >= 0 {
+				return s[o].Track
+			}
+		}
+		return s[i].Track
+	}
+	compare := func(a, b int32) int {
+		switch ta, tb := thread(a), thread(b); {
+		case ta != tb:
+			return int(ta - tb)
+		case s[a].Start != s[b].Start:
+			return compareInt(s[a].Start, s[b].Start)
+		}
+		return compareInt(s[b].Dur, s[a].Dur)
+	}
+	slices.SortStableFunc(moved, compare)
+	return mergeSorted(order, moved, compare), thread
+}
+
+func mergeSorted(a, b []int32, compare func(x, y int32) int) []int32 {
+	out := make([]int32, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		if compare(b[0], a[0]) < 0 {
+			out, b = append(out, b[0]), b[1:]
+		} else {
+			out, a = append(out, a[0]), a[1:]
+		}
+	}
+	return append(append(out, a...), b...)
+}
+
+func compareInt(a, b int64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
