@@ -10,6 +10,8 @@ import "embed"
 //go:embed go.mod go.sum
 //go:embed display/*.go
 //go:embed kernel/session/link/*.go
+//go:embed kernel/session/rt/*.go
 //go:embed kernel/session/worker/*.go
 //go:embed kernel/session/worker/parts/*.go
+//go:embed kernel/session/worker/plugins/*.go
 var Sources embed.FS

@@ -32,7 +32,9 @@ func LaTeX(s string) { show("", Render(RawLaTeX(s))) }
 func SVG(s string) { show("", Render(RawSVG(s))) }
 
 // PNG shows an encoded PNG image.
-func PNG(b []byte) { show("", Bundle{Data: map[string]any{mimePNG: b, mimeText: encodedImageText("PNG", b)}}) }
+func PNG(b []byte) {
+	show("", Bundle{Data: map[string]any{mimePNG: b, mimeText: encodedImageText("PNG", b)}})
+}
 
 // JPEG shows an encoded JPEG image.
 func JPEG(b []byte) {

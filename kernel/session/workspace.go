@@ -2,7 +2,9 @@ package session
 
 import (
 	"context"
+	"os"
 	"os/exec"
+	"slices"
 )
 
 // Workspace is the module directory that the session program and the plugins of cells are built in, with one toolchain
@@ -21,6 +23,22 @@ type Workspace struct {
 	LDFlags   string   // the value of -ldflags of every link
 }
 
+// Module is the module path of a workspace.
+const Module = "gander.session"
+
+// Command is a go command in the workspace: args[0] is "build", "list", …; the workspace's flags are put after it.
+func (w *Workspace) Command(ctx context.Context, args ...string) *exec.Cmd {
+	args = slices.Concat(args[:1], w.Flags, args[1:])
+	cmd := exec.CommandContext(ctx, w.Go, args...)
+	cmd.Dir, cmd.Env = w.Dir, w.Env
+	return cmd
+}
+
+// NoToolchain is the error of Prepare when cells cannot be compiled on this machine; it says what is missing.
+type NoToolchain struct{ Missing string }
+
+func (e *NoToolchain) Error() string { return "compiling cells needs " + e.Missing }
+
 // BuildConfig says where and with what to build.
 type BuildConfig struct {
 	CacheDir string // below os.UserCacheDir() when empty
@@ -30,15 +48,15 @@ type BuildConfig struct {
 	Progress func(what string, done, total int)
 }
 
-// NoToolchain is the error of Prepare when cells cannot be compiled on this machine; it says what is missing.
-type NoToolchain struct{ Missing string }
-
-func (e *NoToolchain) Error() string { return "compiling cells needs " + e.Missing }
-
-// Prepare returns the workspace for the installed toolchain, building it when it is not in the cache yet.
-func Prepare(ctx context.Context, cfg BuildConfig) (*Workspace, error) { panic("being written") }
-
-// Command is a go command in the workspace: args[0] is "build", "list", …; the workspace's flags are put after it.
-func (w *Workspace) Command(ctx context.Context, args ...string) *exec.Cmd {
-	panic("being written")
+// environment is what go commands get: the user's own, without what would change the module that is built.
+func environment(extra ...string) []string {
+	env := slices.DeleteFunc(os.Environ(), func(s string) bool {
+		for _, p := range []string{"GOFLAGS=", "GOWORK=", "GO111MODULE=", "CGO_ENABLED=", "GOOS=", "GOARCH=", "PWD="} {
+			if len(s) >= len(p) && s[:len(p)] == p {
+				return true
+			}
+		}
+		return false
+	})
+	return append(append(env, "GOFLAGS=", "GOWORK=off", "CGO_ENABLED=1"), extra...)
 }
