@@ -33,9 +33,13 @@ type Checked struct {
 	Vars []*Var
 	// Redefined pairs the symbols that this cell supersedes with what takes their place.
 	Redefined []Redefinition
-	// Extended are types of earlier cells to which the cell adds methods, or whose methods it replaces. The type is
-	// still the same type to the user; values made before have the new methods too.
+	// Extended are new versions of types to which the cell adds methods, or methods with another signature; Origin is
+	// the type before. To the user it is still the same type: its declaration, its other methods and all that uses it
+	// are in Rebound (or in Decls, when the cell repeats them), variables are in Migrated.
 	Extended []*Symbol
+	// Migrated are variables of earlier cells whose type is built from an Extended one. Their new symbol means the same
+	// memory under the new version of the type, which has the same layout.
+	Migrated []Migration
 	// Imports are those that the cell's text uses, the added ones included.
 	Imports []Import
 	// AddedImports are standard packages that the cell uses without importing them.
@@ -52,9 +56,11 @@ type Checked struct {
 	Warnings []cell.Diagnostic // soft findings in this cell, and what redefinition did to earlier cells
 
 	session *Session
-	symbols map[types.Object]*Symbol
-	objects map[*Symbol]types.Object
-	commit  *pending
+	names   names
+	spelt   map[string]*Symbol             // package-level names of Pkg
+	methods map[*Symbol]map[string]*Symbol // of types, by name
+	same    map[*Symbol]*Symbol            // new symbols that turned out to be old ones
+	k       *checker                       // what Commit needs; nil when there are errors
 }
 
 // StepKind is what a step does.
@@ -88,7 +94,7 @@ type Step struct {
 // Target is the left side of one assignment of a DefineStep.
 type Target struct {
 	Sym  *Symbol    // the session variable; nil for the blank identifier
-	Name *ast.Ident // where it is in the text; its position is the user's
+	Name *ast.Ident // where it is in the text; nil where the checked text does not repeat it
 }
 
 // Decl is one declared thing together with its text.
@@ -111,26 +117,66 @@ type Var struct {
 	Step   int  // index of the step that defines it
 }
 
+// Migration is a variable that moves to the new version of its type.
+type Migration struct {
+	Old, New *Symbol
+	Type     types.Type
+}
+
 // Redefinition is a name that gets a new meaning.
 type Redefinition struct {
 	Old, New *Symbol // New is nil for a method that its redefined type has lost
 	SameType bool    // functions and methods: the signature is identical, so that callers can be bound late
 }
 
-// Symbol returns the session's symbol of a package-level object or method of Pkg; nil for other objects. For a field
-// or a local it is nil, for a method of an instantiated type it is that of the generic method.
+// Symbol returns the session's symbol of a package-level object or method of Pkg; nil for other objects, fields and
+// locals among them. For a method of an instantiated type it is that of the generic method.
 func (c *Checked) Symbol(obj types.Object) *Symbol {
-	switch o := obj.(type) {
-	case *types.Func:
-		obj = o.Origin()
-	case *types.Var:
-		obj = o.Origin()
+	if obj == nil || obj.Pkg() != c.Pkg {
+		return nil
 	}
-	return c.symbols[obj]
+	if f, ok := obj.(*types.Func); ok && f.Signature().Recv() != nil {
+		f = f.Origin()
+		if t := receiver(f); t != nil {
+			return c.methods[c.Symbol(t)][f.Name()]
+		}
+		return nil
+	}
+	if obj.Parent() != c.Pkg.Scope() {
+		return nil
+	}
+	s := c.spelt[obj.Name()]
+	if o := c.same[s]; o != nil {
+		return o
+	}
+	return s
 }
 
-// Object is the inverse of Symbol: the object in Pkg of a symbol that this check knows, nil for one it does not.
-func (c *Checked) Object(s *Symbol) types.Object { return c.objects[s] }
+// receiver is the declared type whose method f is, nil for a method of an interface or of a local type.
+func receiver(f *types.Func) types.Object {
+	t := types.Unalias(f.Signature().Recv().Type())
+	if p, ok := t.(*types.Pointer); ok {
+		t = types.Unalias(p.Elem())
+	}
+	if n, ok := t.(*types.Named); ok {
+		return n.Origin().Obj()
+	}
+	return nil
+}
+
+// Object is the inverse of Symbol for symbols other than methods: the object in Pkg, nil when this check has none.
+func (c *Checked) Object(s *Symbol) types.Object {
+	if c.Pkg == nil {
+		return nil
+	}
+	for fresh, old := range c.same {
+		if old == s {
+			s = fresh
+			break
+		}
+	}
+	return c.Pkg.Scope().Lookup(c.names.spell(s))
+}
 
 // BuildOptions say how an engine builds a checked cell.
 type BuildOptions struct {

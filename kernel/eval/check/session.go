@@ -4,20 +4,27 @@ import (
 	"go/token"
 	"go/types"
 	"sync"
+	"sync/atomic"
 )
 
-// Importer finds packages for the checker. It is safe for concurrent use.
-type Importer interface {
-	types.Importer
-	// Prepare makes paths importable in one go, so that Import of each is fast. It reports no errors: Import does.
+// Packages finds packages for the checker. It is safe for concurrent use.
+type Packages interface {
+	// Importer returns an importer of its own packages, whose positions are in fset. The checker uses it from one
+	// goroutine at a time.
+	Importer(fset *token.FileSet) types.Importer
+	// Prepare makes paths importable in one go, so that importing each is fast. It reports no errors: importing does.
 	Prepare(paths []string)
+	// Standard returns the import paths of the standard packages of that name, the preferred one first.
+	Standard(name string) []string
 }
 
 // Session is what the cells so far have declared. All methods are safe for concurrent use; queries work on the state of
 // the last Commit and never wait for a cell.
 type Session struct {
-	fset *token.FileSet
-	imp  Importer
+	pkgs  Packages
+	cells *view
+	query *view
+	ids   atomic.Int64 // of symbols
 
 	// mu guards st.
 	mu sync.Mutex
@@ -25,20 +32,62 @@ type Session struct {
 }
 
 // state is an immutable snapshot of a session.
-type state struct{}
-
-// pending is what Commit makes of a checked cell.
-type pending struct{}
-
-// New makes an empty session whose positions are in fset, which imp must use too.
-func New(fset *token.FileSet, imp Importer) *Session {
-	return &Session{fset: fset, imp: imp, st: &state{}}
+type state struct {
+	items []*item // what is kept, in the order of declaration
+	of    map[*Symbol]*item
+	names names
 }
 
-// Check checks code as In[n]. The session stays as it is.
-func (s *Session) Check(n int, code string) *Checked { return nil }
+// New makes an empty session.
+func New(pkgs Packages) *Session {
+	return &Session{pkgs: pkgs, cells: newView(pkgs), query: newView(pkgs), st: emptyState()}
+}
 
-// Commit makes what c declares part of the session. It is called after the cell ran, also when it failed: steps is the
-// number of steps that are known to have been done, or -1 for all. All declarations are committed; of the variables
-// those that a done step defined, and those that a committed declaration uses (they hold their zero value).
-func (s *Session) Commit(c *Checked, steps int) {}
+func emptyState() *state {
+	return &state{of: map[*Symbol]*item{}, names: names{syms: map[string]*Symbol{}, imports: map[string]string{}}}
+}
+
+// Reset forgets all declarations.
+func (s *Session) Reset() {
+	s.mu.Lock()
+	s.st = emptyState()
+	s.mu.Unlock()
+}
+
+// Preimport makes packages known under their names without an import declaration. Those that cannot be found are left
+// out.
+func (s *Session) Preimport(paths ...string) {
+	s.pkgs.Prepare(paths)
+	found := map[string]string{}
+	s.cells.mu.Lock()
+	for _, p := range paths {
+		if pkg, err := s.cells.imp.Import(p); err == nil {
+			found[pkg.Name()] = p
+		}
+	}
+	s.cells.mu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := *s.st
+	st.names = st.names.clone()
+	for n, p := range found {
+		st.names.imports[n] = p
+	}
+	s.st = &st
+}
+
+func (s *Session) snapshot() *state {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.st
+}
+
+// Fset has the positions of every Checked of this session.
+func (s *Session) Fset() *token.FileSet { return s.cells.fset }
+
+// Check checks code as In[n]. The session stays as it is.
+func (s *Session) Check(n int, code string) *Checked {
+	s.cells.mu.Lock()
+	defer s.cells.mu.Unlock()
+	return s.check(s.cells, s.snapshot(), n, code)
+}
