@@ -67,6 +67,9 @@ func (p *Publisher) subscription(s *Peer, frames [][]byte) {
 		}
 		s.topics[string(topic)]++
 		p.subscribers[s] = struct{}{}
+		if s.topics[string(topic)] > 1 {
+			return
+		}
 		if w := p.welcome(topic); w != nil {
 			s.Send(w)
 		}
