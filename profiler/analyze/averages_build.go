@@ -20,7 +20,8 @@ func (a *Analysis) KeyAverages(o KeyOptions) *Averages {
 	b := &builder{x: a.index(), o: o, t: a.Trace, torch: o.Convention == Torch}
 	b.names()
 	b.deviceWork()
-	b.tree = buildTree(b.x, b.host, b.nameOf, b.own)
+	b.tree = buildTree(b.x, b.host, b.nameOf)
+	b.tree.settle(b.own, b.torch)
 	b.memory()
 	b.totals()
 	b.rows()
@@ -116,12 +117,24 @@ func (b *builder) deviceWork() {
 		if !deviceRow(c) || !b.torch && !c.DeviceWork() {
 			continue
 		}
-		if o := b.x.opOf(int32(i)); o >= 0 && b.t.Slices[o].Flags&trace.FlagAsync == 0 {
+		if o := b.launcher(int32(i)); o >= 0 {
 			b.own[o] += b.t.Slices[i].Dur
-		} else if call := b.x.callOf(int32(i)); call >= 0 && !b.torch {
-			b.own[call] += b.t.Slices[i].Dur
 		}
 	}
+}
+
+// launcher returns the host event that device work i belongs to, or NoSlice.
+func (b *builder) launcher(i int32) int32 {
+	var o int32
+	if b.torch {
+		o = b.x.opOf(i)
+	} else {
+		o = b.x.launcher(i)
+	}
+	if o >= 0 && b.t.Slices[o].Flags&trace.FlagAsync != 0 {
+		return trace.NoSlice
+	}
+	return o
 }
 
 // totals fills dev, self and the memory totals from the tree.

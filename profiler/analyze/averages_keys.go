@@ -119,7 +119,7 @@ func (k *keyTable) stepOf(b *builder, i int32) int32 {
 	}
 	at := b.t.Slices[i].Start
 	if b.x.class[i].OnDevice() {
-		if o := b.x.opOf(i); o >= 0 {
+		if o := b.launcher(i); o >= 0 {
 			at = b.t.Slices[o].Start
 		} else if c := b.x.callOf(i); c >= 0 {
 			at = b.t.Slices[c].Start
@@ -163,7 +163,7 @@ type stackReader struct {
 func newStackReader(x *index, n int) *stackReader {
 	r := &stackReader{t: x.t, n: n, extra: map[trace.StringID]string{}}
 	if n > 0 {
-		r.nest = buildTree(x, nests, func(i int32) int32 { return i }, nil)
+		r.nest = buildTree(x, nests, func(i int32) int32 { return i })
 	}
 	return r
 }

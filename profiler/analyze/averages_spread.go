@@ -32,11 +32,7 @@ func (b *builder) unions() {
 		if !b.x.class[i].DeviceWork() {
 			continue
 		}
-		o := b.x.opOf(i)
-		if o < 0 || s[o].Flags&trace.FlagAsync != 0 {
-			o = b.x.callOf(i)
-		}
-		for o = b.tree.self(o); o >= 0; o = b.tree.parent[o] {
+		for o := b.tree.self(b.launcher(i)); o >= 0; o = b.tree.parent[o] {
 			if r := b.row[o]; r >= 0 {
 				add(r, start, end)
 			}
@@ -69,17 +65,8 @@ func (x *index) byStart(accept func(trace.Class) bool) []int32 {
 // busy returns the time during which a device worked, each device by itself and summed, and the time from the first
 // start to the last end of anything.
 func (x *index) busy() (device, span int64) {
-	first, last := int64(math.MaxInt64), int64(math.MinInt64)
-	for i := range x.t.Slices {
-		if x.class[i] == trace.ClassTool {
-			continue
-		}
-		first = min(first, x.t.Slices[i].Start)
-		last = max(last, x.t.Slices[i].End())
-	}
-	if last > first {
-		span = last - first
-	}
+	first, last := x.window()
+	span = last - first
 	if !x.device {
 		return 0, span
 	}

@@ -55,7 +55,9 @@ func formatRatio(v float64) string {
 
 // clean replaces what could steer a terminal or break a line: names come from untrusted files.
 func clean(s string) string {
-	bad := func(r rune) bool { return r == utf8.RuneError || unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
+	bad := func(r rune) bool {
+		return r == utf8.RuneError || unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)
+	}
 	if strings.IndexFunc(s, bad) < 0 {
 		return s
 	}

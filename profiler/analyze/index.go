@@ -2,6 +2,7 @@ package analyze
 
 import (
 	"strings"
+	"sync"
 
 	"github.com/gander-go/gander/profiler/trace"
 )
@@ -15,6 +16,9 @@ type index struct {
 	opByExt idTable // external id -> operator or annotation that owns it
 	op      []int32 // of runtime calls and device work: the operator linked by external id
 	call    []int32 // of device work: the runtime or driver call of the same correlation id
+
+	launchOnce sync.Once
+	launch     []int32 // see launchers
 
 	linked bool // some call or device work is linked by external id
 	device bool // there is device work
@@ -98,6 +102,46 @@ func (x *index) callOf(i int32) int32 {
 	}
 	return x.call[i]
 }
+
+// launchers fills x.launch: of every call and piece of device work the host event that launched it. An external id counts
+// only where its operator was running when the call was made (some Kineto versions write the correlation id in its place);
+// otherwise it is the innermost event around the call, on its thread.
+func (x *index) launchers() []int32 {
+	x.launchOnce.Do(func() {
+		s := x.t.Slices
+		x.launch = filled(len(s))
+		around := buildTree(x, launches, func(i int32) int32 { return i })
+		for i, c := range x.class {
+			if !isCall(c) {
+				continue
+			}
+			o := x.opOf(int32(i))
+			if o < 0 || s[i].Start < s[o].Start || s[i].Start > s[o].End() {
+				o = around.parent[i]
+				for o >= 0 && isCall(x.class[o]) {
+					o = around.parent[o]
+				}
+			}
+			x.launch[i] = o
+		}
+		for i, c := range x.class {
+			if !c.OnDevice() && c != trace.ClassSync {
+				continue
+			}
+			if call := x.callOf(int32(i)); call >= 0 {
+				x.launch[i] = x.launch[call]
+			} else if o := x.opOf(int32(i)); o >= 0 && s[o].Start <= s[i].End() {
+				x.launch[i] = o
+			}
+		}
+	})
+	return x.launch
+}
+
+func (x *index) launcher(i int32) int32 { return x.launchers()[i] }
+
+// launches reports whether slices of class c can be what launched work, or the launching call itself.
+func launches(c trace.Class) bool { return isOperator(c) || isCall(c) || c == trace.ClassComm }
 
 func filled(n int) []int32 {
 	s := make([]int32, n)

@@ -1,6 +1,11 @@
 package analyze
 
-import "github.com/gander-go/gander/profiler/trace"
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gander-go/gander/profiler/trace"
+)
 
 // GPU holds the metrics of one device within the steps' window. A ratio is negative when it cannot be known.
 type GPU struct {
@@ -47,7 +52,77 @@ type OverviewReport struct {
 func Overview(t *trace.Trace) *OverviewReport { return Of(t).Overview() }
 
 // Overview returns the front page's figures.
-func (a *Analysis) Overview() *OverviewReport { return &OverviewReport{} }
+func (a *Analysis) Overview() *OverviewReport { return a.OverviewAs(Exact) }
+
+// OverviewAs returns the front page's figures with the steps of convention c.
+func (a *Analysis) OverviewAs(c Convention) *OverviewReport {
+	x, t := a.index(), a.Trace
+	r := &OverviewReport{Steps: a.StepsAs(c), DeviceType: "CPU", Workers: 1, Events: len(t.Slices), Distributed: t.Meta.World > 1}
+	r.DeviceBusy, r.Span = x.busy()
+	if x.device {
+		r.DeviceType = "GPU"
+	}
+	var host []span
+	waits := map[trace.TrackID][]span{}
+	for i, class := range x.class {
+		s := &t.Slices[i]
+		switch {
+		case isOperator(class):
+			host = append(host, span{s.Start, s.End()})
+		case isCall(class) && syncCall(t.Name(s)):
+			waits[s.Track] = append(waits[s.Track], span{s.Start, s.End()})
+		}
+	}
+	r.HostBusy = total(union(host))
+	for _, w := range waits {
+		r.SyncTime += total(union(w))
+	}
+	r.GC, r.STW = total(x.spans(trace.ClassGC)), total(x.spans(trace.ClassSTW))
+	for _, m := range a.peaks() {
+		if m.space == trace.MemDevice {
+			r.PeakDevice = max(r.PeakDevice, m.peak)
+		} else if m.space == trace.MemHost {
+			r.PeakHost = max(r.PeakHost, m.peak)
+		}
+	}
+	for _, curve := range a.heapCurves() {
+		r.PeakHost = max(r.PeakHost, int64(curve.Peak))
+	}
+	r.GPUs = a.gpus(r.Steps, c)
+	return r
+}
+
+// syncCall reports whether a runtime or driver call waits for the device.
+func syncCall(name string) bool {
+	return strings.Contains(name, "Synchronize") && !strings.Contains(name, "Register") || name == "cudaMemcpy" ||
+		name == "hipMemcpy" || name == "hipMemcpyWithStream"
+}
 
 // Text returns the overview as lines and a table.
-func (r *OverviewReport) Text() string { return "" }
+func (r *OverviewReport) Text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s, %d events over %s\n", r.DeviceType, r.Events, formatTime(float64(r.Span), ""))
+	if r.PeakHost > 0 {
+		fmt.Fprintf(&b, "Peak host memory: %s\n", formatMemory(r.PeakHost))
+	}
+	if r.PeakDevice > 0 {
+		fmt.Fprintf(&b, "Peak device memory: %s\n", formatMemory(r.PeakDevice))
+	}
+	if r.GC > 0 || r.STW > 0 {
+		fmt.Fprintf(&b, "Garbage collection: %s, world stopped: %s\n", formatTime(float64(r.GC), ""), formatTime(float64(r.STW), ""))
+	}
+	if len(r.GPUs) > 0 {
+		t := textTable{header: []string{"GPU", "Utilization", "busy", "Est. SM efficiency", "Est. occupancy", "Tensor cores"}}
+		for _, g := range r.GPUs {
+			occupancy := "-"
+			if g.Occupancy >= 0 {
+				occupancy = fmt.Sprintf("%.2f%%", g.Occupancy)
+			}
+			t.add(strings.TrimSpace(fmt.Sprintf("%d %s", g.ID, g.Name)), formatRatio(g.Utilization), formatRatio(g.BusyRatio),
+				formatRatio(g.SMEfficiency), occupancy, formatRatio(g.TensorCores2))
+		}
+		b.WriteString("\n" + t.String())
+	}
+	b.WriteString("\n" + r.Steps.Text())
+	return b.String()
+}

@@ -16,6 +16,7 @@ import (
 type tree struct {
 	order  []int32 // host events, grouped by thread, callers before callees; without those that went
 	parent []int32 // by slice
+	gone   []int32 // events that collapsed, callers first
 	same   []int32 // by slice: the event into which this one was collapsed, or itself; nil when nothing collapsed
 }
 
@@ -28,8 +29,7 @@ func (t *tree) self(i int32) int32 {
 }
 
 // buildTree builds the tree of the slices that host accepts. nameOf gives the id under which an event is known.
-// own, by slice, is moved along when events collapse; it may be nil.
-func buildTree(x *index, host func(trace.Class) bool, nameOf func(int32) int32, own []int64) *tree {
+func buildTree(x *index, host func(trace.Class) bool, nameOf func(int32) int32) *tree {
 	var accept [trace.NumClasses]bool
 	for c := range accept {
 		accept[c] = host(trace.Class(c))
@@ -56,11 +56,11 @@ func buildTree(x *index, host func(trace.Class) bool, nameOf func(int32) int32, 
 		}
 		stack = append(stack, i)
 	}
-	tr.collapse(children, nameOf, own)
+	tr.collapse(children, nameOf)
 	return tr
 }
 
-func (t *tree) collapse(children []int32, nameOf func(int32) int32, own []int64) {
+func (t *tree) collapse(children []int32, nameOf func(int32) int32) {
 	kept := t.order[:0]
 	for _, i := range t.order {
 		p := t.parent[i]
@@ -79,12 +79,27 @@ func (t *tree) collapse(children []int32, nameOf func(int32) int32, own []int64)
 			}
 		}
 		t.same[i] = p
+		t.gone = append(t.gone, i)
 		children[p] = children[i]
-		if own != nil {
-			own[p] = own[i]
-		}
 	}
 	t.order = kept
+}
+
+// settle moves what collapsed events own to the events that stand for them: in place of what these own (as torch does,
+// losing it) or on top of it.
+func (t *tree) settle(own []int64, replace bool) {
+	if own == nil {
+		return
+	}
+	for _, i := range t.gone {
+		p := t.same[i]
+		if replace {
+			own[p] = own[i]
+		} else {
+			own[p] += own[i]
+		}
+		own[i] = 0
+	}
 }
 
 // hostOrder returns the synchronous host events ordered by (thread, start, -duration), and the thread of an event.
