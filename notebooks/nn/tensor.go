@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 )
 
 // Tensor is a dense float32 array in row-major order.
@@ -11,7 +12,9 @@ type Tensor struct {
 	Shape []int
 	Data  []float32
 
-	released bool
+	released bool // or not its own memory
+	mem      memory
+	cleanup  runtime.Cleanup
 }
 
 // New makes a zero tensor. The profiler sees its memory until Release.

@@ -88,6 +88,8 @@ type Unit struct {
 	Source string
 	// Symbols are the import paths that Source needs from registered symbol tables.
 	Symbols []string
+	// Cell is the number that positions in Source's failures are reported for.
+	Cell int
 	// Names are the session's variables (V_name), functions (F_name) and types (T_name) that Source uses.
 	Names []string
 	// Vars are session variables that the unit creates before it runs. Those it only uses are found by name.

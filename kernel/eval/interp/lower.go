@@ -1,0 +1,240 @@
+package interp
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gander-go/gander/kernel/eval/check"
+	"github.com/gander-go/gander/kernel/session/link"
+)
+
+// session is the name under which lowered code imports the session's own symbols.
+const session = "gander__"
+
+// smallLoop is the number of rounds up to which a loop is worth interpreting: a round costs about a microsecond,
+// compiling a cell half a second.
+const smallLoop = 10_000
+
+// lowering writes the Go file for one cell. Statements keep the user's structure; every expression that go/types knows
+// the value of becomes a literal, every session variable x becomes (*v__x).
+type lowering struct {
+	c    *check.Checked
+	opts Options
+	show bool
+
+	out      strings.Builder
+	vars     []link.Var
+	names    map[string]bool   // session names used, with their prefix
+	packages map[string]string // import path -> alias
+	created  map[*check.Symbol]bool
+	temps    int
+	line     int // line that the code so far says it is at
+	loops    int // product of the rounds of the loops around
+}
+
+func newLowering(c *check.Checked, o Options, b check.BuildOptions) *lowering {
+	return &lowering{c: c, opts: o, show: !b.Quiet, names: map[string]bool{}, packages: map[string]string{}, created: map[*check.Symbol]bool{}, loops: 1}
+}
+
+// cell lowers the whole cell.
+func (l *lowering) cell() {
+	c := l.c
+	switch {
+	case len(c.Decls) > 0:
+		refuse("declares %s %s", article(c.Decls[0].Sym.Kind), c.Decls[0].Sym.Key())
+	case len(c.Rebound) > 0:
+		refuse("gives %s a new meaning", c.Rebound[0].Sym.Key())
+	case len(c.Extended) > 0:
+		refuse("adds methods to %s", c.Extended[0].Name)
+	}
+	for _, r := range c.Redefined {
+		if r.Old.Kind != check.VarSymbol || r.New == nil || r.New.Kind != check.VarSymbol {
+			refuse("redefines %s %s", article(r.Old.Kind), r.Old.Key())
+		}
+	}
+	for _, im := range c.Imports {
+		if im.Name == "_" || im.Name == "." {
+			refuse("imports %s as %q", im.Path, im.Name)
+		}
+	}
+	for _, v := range c.Vars {
+		if v.Reused {
+			continue
+		}
+		l.vars = append(l.vars, link.Var{Name: v.Sym.Name, Type: l.reflectable(v.Type)})
+		l.created[v.Sym] = true
+	}
+	for i := range c.Steps {
+		l.step(&c.Steps[i])
+	}
+}
+
+func article(k check.SymbolKind) string { return "the " + k.String() }
+
+// unit is the finished unit.
+func (l *lowering) unit() link.Unit {
+	u := link.Unit{Engine: link.EngineInterp, Cell: l.c.N, Vars: l.vars}
+	var head strings.Builder
+	head.WriteString("package cell\nimport " + session + " \"gander.session/names\"\n")
+	for path, alias := range l.packages {
+		u.Symbols = append(u.Symbols, path)
+		fmt.Fprintf(&head, "import %s %q\n", alias, "gander.session/std/"+path)
+	}
+	slices.Sort(u.Symbols)
+	head.WriteString("func Cell() {\n")
+	for name := range l.names {
+		u.Names = append(u.Names, name)
+		if v, ok := strings.CutPrefix(name, "V_"); ok {
+			fmt.Fprintf(&head, "v__%s := %s.%s\n", v, session, name)
+		}
+	}
+	slices.Sort(u.Names)
+	u.Source = head.String() + l.out.String() + "}\n"
+	return u
+}
+
+func (l *lowering) writef(format string, args ...any) { fmt.Fprintf(&l.out, format, args...) }
+
+// at tells the running code which line of the cell it is at, for the position of a panic.
+func (l *lowering) at(pos token.Pos) {
+	if line := l.c.Fset.Position(pos).Line; line != l.line || l.loops > 1 {
+		l.line = line
+		l.writef("%s.At(%d)\n", session, line)
+	}
+}
+
+func (l *lowering) temp() string {
+	l.temps++
+	return "t__" + strconv.Itoa(l.temps)
+}
+
+func (l *lowering) step(s *check.Step) {
+	switch s.Kind {
+	case check.StmtStep:
+		if e, ok := s.Stmt.(*ast.ExprStmt); ok && s.Show {
+			l.at(e.Pos())
+			if !l.show {
+				l.writef("_ = %s\n", l.expr(e.X))
+				return
+			}
+			l.writef("%s.Show(%s)\n", session, l.shown(e.X))
+			return
+		}
+		l.stmt(s.Stmt)
+	case check.DefineStep:
+		l.define(s)
+	default:
+		refuse("runs a function of its own at once")
+	}
+}
+
+// shown is the expression whose value is shown: one that has several values stays a call.
+func (l *lowering) shown(e ast.Expr) string {
+	if _, ok := l.typeOf(e).(*types.Tuple); ok {
+		return l.call(ast.Unparen(e).(*ast.CallExpr))
+	}
+	return l.expr(e)
+}
+
+// define lowers the definition of session variables. All values are taken before the first is stored, as Go does.
+func (l *lowering) define(s *check.Step) {
+	l.at(s.Pos)
+	targets := make([]string, len(s.Targets))
+	for i, t := range s.Targets {
+		targets[i] = "_"
+		if t.Sym != nil {
+			targets[i] = l.variable(t.Sym, t.Sym.Name)
+		}
+	}
+	switch {
+	case len(s.Values) == 0:
+		for i, t := range s.Targets {
+			if t.Sym != nil && !l.created[t.Sym] {
+				l.writef("%s = %s\n", targets[i], l.zero(l.c.Object(t.Sym).Type()))
+			}
+		}
+	case len(s.Values) == 1 && len(targets) == 1:
+		l.writef("%s = %s\n", targets[0], l.expr(s.Values[0]))
+	default:
+		l.assign(targets, s.Values)
+	}
+}
+
+// assign stores values in places, through temporaries.
+func (l *lowering) assign(places []string, values []ast.Expr) {
+	temps := make([]string, len(places))
+	for i := range places {
+		if temps[i] = "_"; places[i] != "_" {
+			temps[i] = l.temp()
+		}
+	}
+	if len(values) == 1 {
+		op := ":="
+		if !slices.ContainsFunc(temps, func(t string) bool { return t != "_" }) {
+			op = "="
+		}
+		l.writef("%s %s %s\n", strings.Join(temps, ", "), op, l.several(values[0]))
+	} else {
+		for i, v := range values {
+			if temps[i] == "_" {
+				l.writef("_ = %s\n", l.expr(v))
+				continue
+			}
+			l.writef("%s := %s\n", temps[i], l.expr(v))
+		}
+	}
+	for i, p := range places {
+		if p != "_" {
+			l.writef("%s = %s\n", p, temps[i])
+		}
+	}
+}
+
+// several is an expression with more than one value.
+func (l *lowering) several(e ast.Expr) string {
+	switch x := ast.Unparen(e).(type) {
+	case *ast.CallExpr:
+		return l.call(x)
+	case *ast.IndexExpr:
+		return l.index(x)
+	case *ast.TypeAssertExpr:
+		return l.assertion(x)
+	}
+	refuse("receives from a channel")
+	return ""
+}
+
+// zero is the zero value of t for a variable that keeps its storage.
+func (l *lowering) zero(t types.Type) string {
+	switch u := t.Underlying().(type) {
+	case *types.Basic:
+		switch {
+		case u.Info()&types.IsBoolean != 0:
+			return l.typ(t) + "(false)"
+		case u.Info()&types.IsString != 0:
+			return l.typ(t) + `("")`
+		case u.Info()&types.IsNumeric != 0:
+			return l.typ(t) + "(0)"
+		}
+	case *types.Slice, *types.Map, *types.Pointer:
+		return "nil"
+	case *types.Struct:
+		return l.typ(t) + "{}"
+	}
+	refuse("sets a variable of type %s to zero", t)
+	return ""
+}
+
+// variable is a session variable as an operand.
+func (l *lowering) variable(sym *check.Symbol, spelled string) string {
+	if sym.Name != spelled {
+		refuse("uses an older version of %s", sym.Name)
+	}
+	l.names["V_"+sym.Name] = true
+	return "(*v__" + sym.Name + ")"
+}
