@@ -179,6 +179,11 @@ func guard(f func() error) (err error) {
 // open opens the window of the cycle.
 func (p *Profile) open() error {
 	c := p.cycle
+	for _, k := range c.sources {
+		if s, ok := k.source.(windowed); ok {
+			s.Open()
+		}
+	}
 	if err := c.recorder.Start(); err != nil {
 		p.discard()
 		return err
@@ -192,6 +197,13 @@ func (p *Profile) open() error {
 func (p *Profile) close() {
 	c := p.cycle
 	c.recorder.Stop()
+	if c.open {
+		for _, k := range c.sources {
+			if s, ok := k.source.(windowed); ok {
+				s.Close()
+			}
+		}
+	}
 	c.open = false
 	kept := c.sources[:0]
 	for _, k := range c.sources {

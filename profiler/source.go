@@ -11,7 +11,7 @@ import (
 // and calls Start, Stop and AddTo once each, in that order, from one goroutine at a time.
 //
 // A Source that also is a record.Correlator hears of every span, on the locked OS thread of its goroutine, so that it can
-// tie device work to the span that launched it.
+// tie device work to the span that launched it. One that has Open() and Close() hears of the very ends of the window.
 type Source interface {
 	// Start begins recording; it is called before the window opens (during the warmup, when there is one). An error
 	// means that the source records nothing: it becomes a problem of the trace and the profile goes on without it.
@@ -46,6 +46,12 @@ func Supported() Activity {
 		a |= k.Activity
 	}
 	return a
+}
+
+// windowed is a source that reads something exactly at the ends of the window.
+type windowed interface {
+	Open()
+	Close()
 }
 
 // running is a source of the current cycle.
