@@ -147,8 +147,8 @@ func (k *checker) early(p *parsed, id *ast.Ident, o *ownName) bool {
 // statementBetween reports whether a statement stands between two pieces: the variable declarations on both sides of it
 // then run in the order of the text.
 func (k *checker) statementBetween(a, b int) bool {
-	for _, p := range k.c.Pieces[a+1 : b] {
-		if p.Kind == StmtPiece {
+	for i := a + 1; i < b; i++ {
+		if k.c.Pieces[i].Kind == StmtPiece {
 			return true
 		}
 	}

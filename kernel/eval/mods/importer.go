@@ -1,0 +1,54 @@
+package mods
+
+import (
+	"context"
+	"fmt"
+	"go/importer"
+	"go/token"
+	"go/types"
+	"io"
+	"os"
+)
+
+// Importer returns an importer with packages of its own, positioned in fset. It is for one goroutine at a time.
+func (m *Modules) Importer(fset *token.FileSet) types.Importer {
+	return &reader{m: m, fset: fset, generation: -1}
+}
+
+// reader reads export data. It starts afresh when the listing changes.
+type reader struct {
+	m          *Modules
+	fset       *token.FileSet
+	generation int
+	gc         types.Importer
+}
+
+func (r *reader) Import(path string) (*types.Package, error) {
+	if path == "unsafe" {
+		return types.Unsafe, nil
+	}
+	m := r.m
+	m.mu.Lock()
+	m.list(context.Background(), []string{path})
+	if p := m.pkgs[path]; p == nil || p.Export == "" {
+		err := m.failure(path)
+		m.mu.Unlock()
+		return nil, err
+	}
+	if r.generation != m.generation {
+		r.generation = m.generation
+		r.gc = importer.ForCompiler(r.fset, "gc", r.open)
+	}
+	m.mu.Unlock()
+	return r.gc.Import(path)
+}
+
+func (r *reader) open(path string) (io.ReadCloser, error) {
+	r.m.mu.Lock()
+	p := r.m.pkgs[path]
+	r.m.mu.Unlock()
+	if p == nil || p.Export == "" {
+		return nil, fmt.Errorf("importing %q: it was not listed", path)
+	}
+	return os.Open(p.Export)
+}

@@ -1,0 +1,202 @@
+package mods
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// listed is what the go command says about a package.
+type listed struct {
+	ImportPath string
+	Name       string
+	Dir        string
+	Export     string // file with its export data
+	Standard   bool
+	Incomplete bool
+	Module     *struct {
+		Path    string
+		Main    bool
+		Version string
+		Replace *struct{ Version string }
+	}
+	Error *struct{ Err string }
+	// DepsErrors are those of packages that it imports, its own included.
+	DepsErrors []struct{ Err string }
+	GoFiles    []string
+	CgoFiles   []string
+}
+
+const listFields = "-json=ImportPath,Name,Dir,Export,Standard,Incomplete,Module,Error,DepsErrors,GoFiles,CgoFiles"
+
+// isLocal reports whether the package's files may change under us: it is neither standard nor in the module cache.
+func (p *listed) isLocal() bool {
+	if p.Standard || p.Module == nil || p.Dir == "" {
+		return false
+	}
+	return p.Module.Main || p.Module.Replace != nil && p.Module.Replace.Version == ""
+}
+
+// local is the state of a local package's folder when it was listed.
+type local struct {
+	dir   string
+	stamp string
+}
+
+// stamp sums up the Go files of a folder by name, size and time.
+func stamp(dir string) string {
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		return "gone"
+	}
+	var b strings.Builder
+	for _, f := range files {
+		if st, err := f.Info(); err == nil && !f.IsDir() && !strings.HasSuffix(f.Name(), "_test.go") {
+			fmt.Fprintln(&b, f.Name(), st.Size(), st.ModTime().UnixNano())
+		}
+	}
+	return b.String()
+}
+
+// Prepare lists those of paths that are not known yet, in one go.
+func (m *Modules) Prepare(paths []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.list(context.Background(), paths)
+}
+
+// Warm lists the standard packages that cells use most, so that the first cell does not wait for it.
+func (m *Modules) Warm(ctx context.Context) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.list(ctx, common)
+}
+
+var common = []string{"bufio", "bytes", "context", "encoding/json", "errors", "fmt", "io", "maps", "math", "math/rand",
+	"os", "path/filepath", "reflect", "regexp", "runtime", "slices", "sort", "strconv", "strings", "sync", "sync/atomic",
+	"time", "unicode/utf8"}
+
+// list runs the go command for the paths that are not known. m.mu is held.
+func (m *Modules) list(ctx context.Context, paths []string) {
+	var need []string
+	for _, p := range paths {
+		if m.pkgs[p] == nil && valid(p) && !slices.Contains(need, p) {
+			need = append(need, p)
+		}
+	}
+	if len(need) == 0 || m.cfg.Go == "" {
+		return
+	}
+	args := slices.Concat([]string{"list", "-e", "-export", "-deps", listFields}, m.cfg.Flags, []string{"--"}, need)
+	cmd := m.command(ctx, args...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	if ctx.Err() != nil {
+		return
+	}
+	dec := json.NewDecoder(&stdout)
+	for dec.More() {
+		p := &listed{}
+		if dec.Decode(p) != nil {
+			break
+		}
+		if old := m.pkgs[p.ImportPath]; old != nil && old.Export != "" {
+			continue // what was handed out stays, until Refresh finds that it has changed
+		}
+		m.pkgs[p.ImportPath] = p
+		if p.isLocal() {
+			m.locals[p.ImportPath] = local{p.Dir, stamp(p.Dir)}
+		}
+	}
+	said := compilerWords(stderr.String())
+	for _, p := range need {
+		l := m.pkgs[p]
+		if l == nil {
+			l = &listed{ImportPath: p}
+			m.pkgs[p] = l
+		}
+		if l.Export == "" && l.Error == nil && len(l.DepsErrors) == 0 {
+			if said == "" && err != nil {
+				said = err.Error()
+			}
+			l.Error = &struct{ Err string }{said}
+		}
+	}
+}
+
+// compilerWords drops the package headers ("# path") from what the go command said.
+func compilerWords(s string) string {
+	var keep []string
+	for line := range strings.Lines(s) {
+		if line = strings.TrimRight(line, "\n"); line != "" && !strings.HasPrefix(line, "#") {
+			keep = append(keep, line)
+		}
+	}
+	return strings.Join(keep, "\n")
+}
+
+// valid reports whether path may be given to the go command as a package.
+func valid(path string) bool {
+	return path != "" && path != "C" && path != "unsafe" && !strings.HasPrefix(path, "-") && !strings.Contains(path, "...") &&
+		!strings.ContainsAny(path, " \t\r\n\\\"'`*?[]{}()!@#$%^&=+;:,<>|") && !filepath.IsAbs(path) &&
+		path != "all" && path != "std" && path != "cmd" && path != "tool" && path != "work"
+}
+
+// Refresh notices local packages whose files have changed on disk, and returns their paths: from now on they are as
+// they are now.
+func (m *Modules) Refresh() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var changed []string
+	for path, l := range m.locals {
+		if now := stamp(l.dir); now != l.stamp {
+			changed = append(changed, path)
+		}
+	}
+	if len(changed) > 0 {
+		m.forget()
+		clear(m.locals)
+	}
+	slices.Sort(changed)
+	return changed
+}
+
+// failure explains why path cannot be imported, in the go command's words, and says what to do. m.mu is held.
+func (m *Modules) failure(path string) error {
+	if m.cfg.Go == "" {
+		return errNoGo
+	}
+	p := m.pkgs[path]
+	if p == nil {
+		return fmt.Errorf("%q is no import path", path)
+	}
+	msg := ""
+	if p.Error != nil {
+		msg = p.Error.Err
+	}
+	for _, d := range p.DepsErrors {
+		if msg == "" {
+			msg = d.Err
+		}
+	}
+	msg = strings.TrimSpace(msg)
+	if head, _, ok := strings.Cut(msg, "; to add it:"); ok {
+		return fmt.Errorf("%s; to add it:\n\t%%get %s", head, path)
+	}
+	if strings.Contains(msg, "is not in std") && strings.Contains(strings.SplitN(path, "/", 2)[0], ".") {
+		return fmt.Errorf("%s; to add it:\n\t%%get %s", msg, path)
+	}
+	if strings.Contains(msg, "missing go.sum entry") || strings.Contains(msg, "updates to go.mod needed") {
+		return fmt.Errorf("%s; to repair it:\n\t%%get %s", strings.Split(msg, "\n")[0], path)
+	}
+	if msg == "" {
+		msg = fmt.Sprintf("package %s cannot be compiled", path)
+	}
+	return fmt.Errorf("%s", msg)
+}
