@@ -26,7 +26,7 @@ type Config struct {
 	// Flags are given to every go list and go get, e.g. -buildmode=plugin to share compiled packages with cells.
 	Flags []string
 
-	// Dir is where the session's module is kept; it is created. Base is a module directory that the session's module
+	// Dir is where the session's module is kept; it is created. A folder with somebody's module in it is used as it is. Base is a module directory that the session's module
 	// starts from: its requirements are taken over, and replacements with their paths made absolute. It may be empty.
 	Dir, Base string
 	// Notebook is the folder of the notebook. The module or workspace around it is part of the session's.
@@ -35,7 +35,8 @@ type Config struct {
 
 // Modules is a session's module and what is known of its packages. It is safe for concurrent use.
 type Modules struct {
-	cfg Config
+	cfg     Config
+	foreign bool // Dir is somebody's module: packages are found in it, but nothing is added
 
 	// mu guards what follows; it is held while the go command lists packages.
 	mu         sync.Mutex
@@ -97,6 +98,9 @@ func (m *Modules) Get(ctx context.Context, what string, progress func(line strin
 	}
 	if what == "" || strings.HasPrefix(what, "-") || strings.ContainsAny(what, " \t\n") {
 		return fmt.Errorf("getting %q: it is no package path; write path or path@version", what)
+	}
+	if m.foreign {
+		return fmt.Errorf("getting %q: the module in %s is not the session's own", what, m.cfg.Dir)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()

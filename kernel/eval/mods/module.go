@@ -23,13 +23,22 @@ type modFile struct {
 	Use     []struct{ DiskPath string }
 }
 
+// madeHere is the first line of every go.mod that writeModule writes.
+const madeHere = "// Made by gander for one session of a notebook.\n"
+
 type replacement struct {
 	Old, New struct{ Path, Version string }
 }
 
 // writeModule makes go.mod and go.sum out of the base's and those around the notebook. The notebook's module is
 // required and replaced by its folder, so that its packages have the paths they have at home.
+//
+// A go.mod in the folder that is not of this making is somebody's module: it is used as it is, and never written to.
 func (m *Modules) writeModule() error {
+	if old, err := os.ReadFile(filepath.Join(m.cfg.Dir, "go.mod")); err == nil && !bytes.HasPrefix(old, []byte(madeHere)) {
+		m.foreign = true
+		return nil
+	}
 	w := modWriter{m: m, requires: map[string]string{}, replaces: map[string]string{}, goVersion: "1.21"}
 	if m.cfg.Base != "" {
 		if err := w.take(filepath.Join(m.cfg.Base, "go.mod"), false); err != nil {
@@ -42,7 +51,7 @@ func (m *Modules) writeModule() error {
 		}
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "module gander.session\n\ngo %s\n", w.goVersion)
+	fmt.Fprintf(&b, "%smodule gander.session\n\ngo %s\n", madeHere, w.goVersion)
 	for _, p := range sorted(w.requires) {
 		fmt.Fprintf(&b, "\nrequire %s %s\n", p, w.requires[p])
 	}
