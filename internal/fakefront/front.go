@@ -82,6 +82,7 @@ type Front struct {
 	mu      sync.Mutex
 	changed *sync.Cond
 	next    int
+	sent    map[string]bool   // requests of this Front, which it has seen from the beginning
 	replies map[string]*Msg   // by request
 	outputs map[string][]*Msg // on IOPub, by request
 	all     []*Msg            // on IOPub, in order
@@ -104,7 +105,7 @@ func Connect(t testing.TB, conn wire.ConnectionInfo, opts ...Option) *Front {
 	t.Helper()
 	f := &Front{
 		t: t, conn: conn, session: wire.NewID(), sockets: map[Channel]zmq4.Socket{},
-		replies: map[string]*Msg{}, outputs: map[string][]*Msg{}, seen: map[string]bool{},
+		replies: map[string]*Msg{}, outputs: map[string][]*Msg{}, seen: map[string]bool{}, sent: map[string]bool{},
 	}
 	for _, o := range opts {
 		o(f)
@@ -198,7 +199,7 @@ func (f *Front) take(ch Channel, frames [][]byte) {
 		}
 		f.all = append(f.all, m)
 		before := f.outputs[id]
-		if id != "" && len(before) == 0 && m.Text("execution_state") != "busy" {
+		if f.sent[id] && len(before) == 0 && m.Text("execution_state") != "busy" {
 			bad("the first message of a request is %s %s", m.Type, m.Text("execution_state"))
 		}
 		if n := len(before); n > 0 && m.Text("execution_state") == "idle" && before[n-1].Text("execution_state") == "idle" {
@@ -293,5 +294,7 @@ func (f *Front) newID() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.next++
-	return f.session + "_" + strconv.Itoa(f.next)
+	id := f.session + "_" + strconv.Itoa(f.next)
+	f.sent[id] = true
+	return id
 }

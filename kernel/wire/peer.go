@@ -88,6 +88,9 @@ func (p *Peer) enqueue(o outgoing) error {
 		return ErrGone
 	}
 	if p.queued > 0 && p.queued+n > p.lim.Queue {
+		if tc, ok := p.guard.Conn.(*net.TCPConn); ok {
+			tc.SetLinger(0) // nor need the system keep what this peer does not take
+		}
 		p.closeLocked(errQueueFull)
 		return fmt.Errorf("%w: %w", ErrGone, errQueueFull)
 	}
