@@ -38,8 +38,8 @@ func (s *scanner) float(e *event, k argKey, absent float64) float64 {
 		return absent
 	}
 	f, ok := number(e.known[k].of(e.b))
-	if !ok {
-		return absent
+	if !ok || math.Abs(f) > math.MaxFloat32 {
+		return absent // some places are 32 bits wide
 	}
 	e.take(k)
 	return f

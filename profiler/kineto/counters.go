@@ -25,9 +25,12 @@ func (m *merger) counters() {
 			index[k] = n
 			count = append(count, 0)
 			c := trace.Counter{Name: m.t.Strings.Get(k.name), Process: trace.ProcessID(k.process), Track: trace.NoTrack, Device: trace.NoDevice}
-			if s := m.t.Strings.Get(k.series); s != "" && s != valueSeries {
+			if s := m.t.Strings.Get(k.series); units[s] {
+				c.Unit = s
+			} else if s != "" && s != valueSeries {
 				c.Name += " " + s
 			}
+			c.Device = m.t.Processes[c.Process].Device
 			m.t.Counters = append(m.t.Counters, c)
 		}
 		count[n]++
@@ -51,6 +54,9 @@ func (m *merger) counters() {
 		c.Values = append(c.Values, values[i].value)
 	}
 }
+
+// units are the series that say what a counter counts rather than which of several it is.
+var units = map[string]bool{"bytes": true, "count": true, "percent": true, "watts": true, "ns": true, "celsius": true, "MHz": true, "W": true, "%": true}
 
 // valueSeries is the series of counters that have only one.
 const valueSeries = "value"

@@ -217,6 +217,7 @@ func (s *scanner) memory(e *event, time int64, oom bool) bool {
 	m.Allocated, _ = s.int(e, keyAllocated, -1)
 	m.Reserved, _ = s.int(e, keyReserved, -1)
 	m.Index = s.index(e)
+	m.Name = s.plainText(e, keyName)
 	s.out.memory = append(s.out.memory, m)
 	return true
 }
@@ -273,5 +274,9 @@ func (s *scanner) sample(e *event) {
 	if !ok {
 		return
 	}
-	s.out.samples = append(s.out.samples, sampleEvent{time: time, track: s.track(e), frame: s.text(e.frame.of(e.b)), weight: 1})
+	weight, ok := s.int(e, keyWeight, 1)
+	if !ok {
+		weight = 1
+	}
+	s.out.samples = append(s.out.samples, sampleEvent{time: time, track: s.track(e), frame: s.text(e.frame.of(e.b)), weight: weight})
 }

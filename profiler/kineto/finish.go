@@ -23,7 +23,7 @@ func (m *merger) finish() *trace.Trace {
 	t.Memory = m.memory.take(0)
 	m.window()
 	for _, s := range left {
-		s.Dur = max(0, t.Meta.End-s.Start)
+		s.Dur = between(s.Start, t.Meta.End)
 		m.slices.add(s)
 	}
 	m.arrange()

@@ -58,6 +58,7 @@ const (
 	keyName
 	keyLabels
 	keySortIndex
+	keyWeight // of samples
 	numKeys
 )
 
@@ -76,6 +77,7 @@ var keyNames = [numKeys]string{
 	keyWaitRecord: "wait_on_cuda_event_record_corr_id", keyDeviceType: "Device Type", keyDeviceID: "Device Id",
 	keyAddr: "Addr", keyMemBytes: "Bytes", keyAllocated: "Total Allocated", keyReserved: "Total Reserved",
 	keyName: "name", keyLabels: "labels", keySortIndex: "sort_index",
+	keyWeight: "weight",
 }
 
 // argKeyOf recognises a key, in the spellings of 2020 too. Case matters: "bytes" is a copy's, "Bytes" an allocation's.
@@ -175,6 +177,8 @@ func argKeyOf(k []byte) argKey {
 		return keyLabels
 	case "sort_index":
 		return keySortIndex
+	case "weight":
+		return keyWeight
 	}
 	return keyOther
 }

@@ -74,6 +74,9 @@ func (m *merger) add(b *batch, x *translation) {
 	for k, n := range b.lost {
 		m.lost[k] += n
 	}
+	for i := range b.notes {
+		m.note(&b.notes[i], x)
+	}
 	base := [...]uint32{
 		trace.ArgOp: uint32(m.ops.n), trace.ArgCall: uint32(m.calls.n), trace.ArgKernel: uint32(m.kernels.n),
 		trace.ArgCopy: uint32(m.copies.n), trace.ArgSync: uint32(m.syncs.n), trace.ArgGeneric: uint32(m.generics.n),
@@ -109,7 +112,7 @@ func (m *merger) add(b *batch, x *translation) {
 		b.generics[i].JSON = x.strings[b.generics[i].JSON]
 	}
 	for i := range b.memory {
-		b.memory[i].Track = m.track(x, b.memory[i].Track)
+		b.memory[i].Track, b.memory[i].Name = m.track(x, b.memory[i].Track), x.strings[b.memory[i].Name]
 	}
 	for i := range b.instants {
 		n := &b.instants[i]
@@ -126,9 +129,6 @@ func (m *merger) add(b *batch, x *translation) {
 	for i := range b.samples {
 		p := &b.samples[i]
 		p.track, p.frame = m.track(x, p.track), x.strings[p.frame]
-	}
-	for i := range b.notes {
-		m.note(&b.notes[i], x)
 	}
 	m.slices.addAll(b.slices)
 	m.ops.addAll(b.ops)

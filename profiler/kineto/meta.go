@@ -3,6 +3,7 @@ package kineto
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strconv"
 
 	"github.com/gander-go/gander/profiler/trace"
@@ -48,6 +49,8 @@ func (m *merger) topValue(key string, raw []byte) {
 		t.Meta.Tool = string(unquoted(about["tool"]))
 		t.Meta.Version = string(unquoted(about["version"]))
 		t.Meta.PID, _ = integer(about["pid"])
+		// What Write adds for other tools is no metadata of the recording.
+		t.Meta.Values = slices.DeleteFunc(t.Meta.Values, func(v trace.KeyValue) bool { return v.Key == "schemaVersion" || v.Key == "displayTimeUnit" })
 		return
 	}
 	m.setValue(key, string(text))

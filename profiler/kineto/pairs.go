@@ -2,6 +2,7 @@ package kineto
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/gander-go/gander/profiler/trace"
@@ -61,7 +62,7 @@ func (m *merger) pair() (left []trace.Slice) {
 			open = slices.Delete(open, k, k+1)
 		}
 		if s.Dur >= 0 { // a negative one is left out by the options
-			s.Dur = e.slice.Start - s.Start
+			s.Dur = between(s.Start, e.slice.Start)
 			m.slices.add(s)
 		}
 	}
@@ -71,3 +72,16 @@ func (m *merger) pair() (left []trace.Slice) {
 
 // maxOpen bounds how deep the begin of an end is looked for.
 const maxOpen = 1000
+
+// between is the time from one moment to another, 0 when that lies before and the most an int64 can say when it would
+// not fit.
+func between(from, to int64) int64 {
+	switch d := to - from; {
+	case to <= from:
+		return 0
+	case d < 0:
+		return math.MaxInt64
+	default:
+		return d
+	}
+}

@@ -25,14 +25,15 @@ import (
 //     where the cut was wrong, or the text is damaged, the rest of one and the whole of the next are scanned again as one.
 //  5. What follows the array (metadata, in many files) is read as at first.
 func Read(r io.Reader, opt ReadOptions) (*trace.Trace, error) {
-	t, err := read(r, opt)
+	m, err := collect(r, opt)
 	if err != nil {
 		return nil, fmt.Errorf("reading kineto trace: %w", err)
 	}
-	return t, nil
+	return m.finish(), nil
 }
 
-func read(r io.Reader, opt ReadOptions) (*trace.Trace, error) {
+// collect reads the whole document.
+func collect(r io.Reader, opt ReadOptions) (*merger, error) {
 	if opt.MaxModelBytes <= 0 {
 		opt.MaxModelBytes = DefaultMaxModelBytes
 	}
@@ -60,7 +61,7 @@ func read(r io.Reader, opt ReadOptions) (*trace.Trace, error) {
 	if err := d.failure(); err != nil {
 		return nil, err
 	}
-	return d.m.finish(), nil
+	return d.m, nil
 }
 
 // reader walks the document. buf[pos:] is what has been read and not consumed.
