@@ -1,6 +1,10 @@
 package render
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/gander-go/gander/profiler/analyze"
+)
 
 // View is one tab of a report. Its value is what `--views` takes.
 type View string
@@ -9,6 +13,7 @@ const (
 	ViewOverview    View = "overview"    // where the time went, utilisation, advice
 	ViewTable       View = "table"       // key averages
 	ViewTimeline    View = "timeline"    // every event on its track
+	ViewOperators   View = "operators"   // operators as the TensorBoard plugin shows them
 	ViewFlame       View = "flame"       // time and samples by call path
 	ViewKernels     View = "kernels"     // device kernels, launches, idle time
 	ViewMemory      View = "memory"      // curve, events, statistics
@@ -20,7 +25,7 @@ const (
 
 // Views lists every view in the order of the tabs.
 func Views() []View {
-	return []View{ViewOverview, ViewTable, ViewTimeline, ViewFlame, ViewKernels, ViewMemory, ViewSteps, ViewModules, ViewDistributed, ViewProblems}
+	return []View{ViewOverview, ViewTable, ViewTimeline, ViewFlame, ViewOperators, ViewKernels, ViewMemory, ViewSteps, ViewModules, ViewDistributed, ViewProblems}
 }
 
 // ParseViews turns names as users write them into views. The error names the first unknown one and all known ones.
@@ -52,6 +57,8 @@ type Options struct {
 	GroupByStack int // frames of the stack to group by; 0 for none
 	TopLevel     bool
 	TimeUnit     string // "s", "ms" or "us" for all; empty for a unit per value
+	// Columns is the form of the text table: analyze.Torch for torch's own, the zero value for the extended one.
+	Columns analyze.Convention
 
 	// Budget is the size in bytes of the base64 text that the timeline of one trace may take; 0 is 2 MB in a notebook
 	// output and 12 MB on a page. A timeline over it is drawn with coarser times, then with short events merged, and

@@ -1,7 +1,5 @@
 package render
 
-import "github.com/gander-go/gander/profiler/trace"
-
 // Unit says how the numbers of a column or a curve are written.
 type Unit string
 
@@ -53,10 +51,10 @@ type Graph struct {
 	Marks  []Mark // vertical lines, such as the starts of steps
 }
 
-// Mark is a named time.
+// Mark is a named stretch of time, such as a step. End is 0 when it ends where the next one starts.
 type Mark struct {
-	Time int64
-	Name string
+	Time, End int64 // ns
+	Name      string
 }
 
 // Flames is a tree of call paths in a columnar form. Node 0 is the root; a node's parent comes before it.
@@ -70,30 +68,3 @@ type Flames struct {
 	Self   []int64 // per node: weight of the node itself
 	Count  []int64 // per node: calls or samples
 }
-
-// Table draws one table. It never fails.
-func Table(g Grid, o Options) Bundle { return Bundle{} }
-
-// Curve draws one chart of curves.
-func Curve(g Graph, o Options) Bundle { return Bundle{} }
-
-// Flame draws one flame graph.
-func Flame(f Flames, o Options) Bundle { return Bundle{} }
-
-// Timeline draws the events of one trace on their tracks.
-func Timeline(t *trace.Trace, o Options) Bundle { return Bundle{} }
-
-// EChart is what a chart of go-echarts offers. Only its options are used, never its HTML.
-type EChart interface {
-	Validate()
-	JSON() map[string]any
-}
-
-// Chart draws a chart of go-echarts. Functions in its options are refused: only data passes.
-func Chart(c EChart, o Options) (Bundle, error) { return Bundle{}, nil }
-
-// Library remembers for one notebook whether the chart library was already sent. It is safe for concurrent use.
-type Library struct{ sent bool }
-
-// Reset makes the next output with charts carry the library again: after a restart, or when its cell was deleted.
-func (l *Library) Reset() { l.sent = false }
