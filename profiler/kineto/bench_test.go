@@ -9,6 +9,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/gander-go/gander/internal/tracegen"
 	"github.com/gander-go/gander/profiler/trace"
 )
 
@@ -21,8 +22,11 @@ func benchInput(b *testing.B) []byte {
 		}
 		return text
 	}
-	b.Skip("no file yet")
-	return nil
+	var text bytes.Buffer
+	if _, err := tracegen.Write(&text, tracegen.Options{Bytes: 64 << 20, Python: true}); err != nil {
+		b.Fatal(err)
+	}
+	return text.Bytes()
 }
 
 func BenchmarkRead(b *testing.B) {
@@ -39,6 +43,29 @@ func BenchmarkRead(b *testing.B) {
 	events := len(t.Slices) + len(t.Instants) + len(t.Memory) + 2*len(t.Flows)
 	b.ReportMetric(float64(modelBytes(t))/float64(events), "B/event")
 }
+
+func BenchmarkWrite(b *testing.B) {
+	t, err := Read(bytes.NewReader(benchInput(b)), ReadOptions{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	var n counter
+	if err := Write(&n, t, WriteOptions{}); err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(int64(n))
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := Write(io.Discard, t, WriteOptions{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// counter counts what is written to it.
+type counter int64
+
+func (c *counter) Write(b []byte) (int, error) { *c += counter(len(b)); return len(b), nil }
 
 // modelBytes is the memory that the columns and strings of t take.
 func modelBytes(t *trace.Trace) int64 {
