@@ -62,7 +62,7 @@ var shared = sync.OnceValues(func() (*tools, error) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("building host: %w\n%s", err, out)
 	}
-	t.mods, err = mods.New(context.Background(), mods.Config{Go: goCmd, Dir: root, Env: env})
+	t.mods, err = mods.New(context.Background(), mods.Config{Go: goCmd, Dir: filepath.Join(dir, "module"), Env: env})
 	return t, err
 })
 

@@ -22,6 +22,7 @@ type renderer struct {
 	own  bool // the text is the cell's own statements, not a declaration
 	// direct is the struct that a type declaration names: its identity is the type's.
 	direct *ast.StructType
+	jumps  map[types.Object]token.Pos // labels, with the last goto to each
 }
 
 func newRenderer(f *file, c *check.Checked, src check.Source) *renderer {
@@ -166,6 +167,9 @@ func (r *renderer) visit(m ast.Node, e *edits) bool {
 			e.replace(m.Label.Pos(), m.Colon+1, "")
 			ast.Inspect(m.Stmt, func(n ast.Node) bool { return n != nil && r.visit(n, e) })
 			return false
+		}
+		if r.backJump(m) {
+			e.insert(m.Colon+1, r.look())
 		}
 	}
 	return true

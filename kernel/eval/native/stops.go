@@ -46,8 +46,8 @@ func (r *renderer) looksInside(n ast.Node) bool {
 			found = true
 		case *ast.RangeStmt:
 			found = found || r.longRange(m)
-		case *ast.BranchStmt:
-			found = found || m.Tok == token.GOTO
+		case *ast.LabeledStmt:
+			found = found || r.backJump(m)
 		}
 		return !found
 	})
@@ -66,6 +66,26 @@ func (r *renderer) rangeStmt(m *ast.RangeStmt, e *edits) {
 	if s != "" {
 		e.insert(m.Body.Lbrace+1, s)
 	}
+}
+
+// backJump reports whether a goto jumps to m from below, and m is no loop, which looks by itself.
+func (r *renderer) backJump(m *ast.LabeledStmt) bool {
+	switch m.Stmt.(type) {
+	case *ast.ForStmt, *ast.RangeStmt, *ast.SwitchStmt, *ast.TypeSwitchStmt, *ast.SelectStmt:
+		return false
+	}
+	if r.jumps == nil {
+		r.jumps = map[types.Object]token.Pos{}
+		ast.Inspect(r.src.File, func(n ast.Node) bool {
+			if b, ok := n.(*ast.BranchStmt); ok && b.Tok == token.GOTO && b.Label != nil {
+				if l := r.c.Info.Uses[b.Label]; l != nil {
+					r.jumps[l] = max(r.jumps[l], b.Pos())
+				}
+			}
+			return true
+		})
+	}
+	return r.jumps[r.c.Info.Defs[m.Label]] > m.Pos()
 }
 
 // longRange reports whether the turns of m look at the flag.

@@ -492,16 +492,16 @@ func (u *unit) define(r *renderer, s check.Step, b *strings.Builder) {
 		}
 		return
 	}
-	first, last := s.Values[0], s.Values[len(s.Values)-1]
-	nodes := make([]ast.Node, len(s.Values))
-	for i, v := range s.Values {
-		nodes[i] = v
+	first := s.Values[0]
+	right := r.node(first)
+	for _, v := range s.Values[1:] { // the checker may have put them anywhere
+		q := u.c.Fset.Position(v.Pos())
+		right += fmt.Sprintf(", /*line %s:%d:%d*/%s", u.e.tagOf(q.Filename), q.Line, q.Column, r.node(v))
 	}
-	right := r.span(first.Pos(), last.End(), nodes...)
 	if s.Type != nil && allBlank(left) && len(s.Values) == len(left) { // var _ T = x checks that x is a T
 		t := u.c.Info.TypeOf(s.Type)
-		for i, v := range s.Values {
-			b.WriteString(u.line(u.c, v.Pos()) + "var _ " + f.typeString(u.c, t) + " = " + r.node(s.Values[i]) + "\n")
+		for _, v := range s.Values {
+			b.WriteString(u.line(u.c, v.Pos()) + "var _ " + f.typeString(u.c, t) + " = " + r.node(v) + "\n")
 		}
 		return
 	}
