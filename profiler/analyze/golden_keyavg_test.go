@@ -66,21 +66,21 @@ func traceFiles(t testing.TB) map[string]string {
 //   - It knew no mtia_* category: the MTIA device and its runtime are missing from its rows of mtia_456k_events.
 //   - The version of the aggregator, 1.13, adds the ranges on the device (gpu_user_annotation) to the sum of device time;
 //     2.10, which the Torch convention follows, does not.
-func asTheScriptSaw(tr *trace.Trace, absolute bool) *trace.Trace {
+func asTheScriptSaw(tr *trace.Trace, absolute bool, unknown string) *trace.Trace {
 	out := *tr
 	out.Slices = nil
 	asFloat := func(at int64) float64 {
-		if absolute {
-			at += tr.Meta.Epoch
+		if !absolute {
+			return float64(at-tr.Slices[0].Start) / 1000
 		}
-		return float64(at/1000) + float64(at%1000)/1000
+		return asMicroseconds(at)
 	}
 	first := math.Inf(1)
 	for i := range tr.Slices {
 		first = min(first, asFloat(tr.Slices[i].Start))
 	}
 	for _, s := range tr.Slices {
-		if strings.HasPrefix(tr.Categories[s.Cat].Name, "mtia_") {
+		if strings.HasPrefix(tr.Categories[s.Cat].Name, unknown) {
 			continue
 		}
 		s.Start = int64(math.Round((asFloat(s.Start) - first) * 1000))
@@ -104,12 +104,15 @@ func asTheScriptSaw(tr *trace.Trace, absolute bool) *trace.Trace {
 	return &out
 }
 
+// asMicroseconds is the float64 that reading ns as a decimal number of microseconds gives.
+func asMicroseconds(ns int64) float64 { return float64(ns/1000) + float64(ns%1000)/1000 }
+
 func TestKeyAveragesAgreeWithTorch(t *testing.T) {
 	for stem, file := range traceFiles(t) {
 		t.Run(stem, func(t *testing.T) {
 			var want goldenAverages
 			readJSON(t, shared.Path(t, "data", "golden", stem+".keyavg.json"), &want)
-			tr := asTheScriptSaw(readTrace(t, file), stem == "ns_resolution_v100")
+			tr := asTheScriptSaw(readTrace(t, file), stem == "ns_resolution_v100", "mtia_")
 			got := KeyAverages(tr, KeyOptions{Convention: Torch})
 			checkAverages(t, got, &want)
 			if n := len(KeyAverages(tr, KeyOptions{Convention: Torch, ByShape: true}).Rows); n != want.ByShape {

@@ -1,6 +1,13 @@
 package analyze
 
-import "github.com/gander-go/gander/profiler/trace"
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gander-go/gander/profiler/trace"
+)
 
 // Allocation is one allocation with its release, paired by address.
 type Allocation struct {
@@ -80,11 +87,53 @@ type MemoryOptions struct {
 func Memory(t *trace.Trace, o MemoryOptions) *MemoryReport { return Of(t).Memory(o) }
 
 // Memory returns the memory view.
-func (a *Analysis) Memory(o MemoryOptions) *MemoryReport { return &MemoryReport{} }
+func (a *Analysis) Memory(o MemoryOptions) *MemoryReport { return a.MemoryAs(o, Exact) }
+
+// MemoryAs returns the memory view with the call tree of convention c.
+func (a *Analysis) MemoryAs(o MemoryOptions, c Convention) *MemoryReport {
+	r := &MemoryReport{Heap: a.heapCurves()}
+	t := a.Trace
+	if len(t.Memory) == 0 {
+		return r
+	}
+	tree := a.opTree(c)
+	owner := innermost(tree.x, tree.order, tree.parent, t.Memory)
+	b := memoryBuilder{t: t, tree: tree, owner: owner, o: o, steps: tree.x.stepRanges()}
+	for i := range t.Memory {
+		m := &t.Memory[i]
+		b.space(m).events = append(b.space(m).events, int32(i))
+	}
+	slices.SortStableFunc(b.spaces, func(p, q *spaceEvents) int {
+		if p.Space != q.Space { // devices first
+			return int(q.Space) - int(p.Space)
+		}
+		return int(p.Device - q.Device)
+	})
+	for _, s := range b.spaces {
+		r.Spaces = append(r.Spaces, b.build(s))
+	}
+	return r
+}
 
 // Text returns peaks and per-operator statistics as a table of at most limit rows; 0 or less is all.
-func (r *MemoryReport) Text(limit int) string { return "" }
-
-// Downsample returns at most n indexes of the curve (times, values) that keep its shape: the first, the last and, per
-// bucket, the point that spans the largest triangle with its neighbours (LTTB).
-func Downsample(times, values []int64, n int) []int { return nil }
+func (r *MemoryReport) Text(limit int) string {
+	var b strings.Builder
+	for _, h := range r.Heap {
+		fmt.Fprintf(&b, "%s: peak %s\n", clean(h.Name), formatMemory(int64(h.Peak)))
+	}
+	for i := range r.Spaces {
+		s := &r.Spaces[i]
+		fmt.Fprintf(&b, "%s: peak %s, %d events\n", s.Name, formatMemory(s.Peak), s.Events)
+		t := textTable{header: []string{"Operator", "Calls", "Increase", "Self increase", "Allocations", "Self allocations", "Allocated", "Self allocated"}}
+		n, more := limited(len(s.Stats), limit)
+		for _, v := range s.Stats[:n] {
+			t.add(v.Operator, strconv.FormatInt(v.Calls, 10), formatMemory(v.Increase), formatMemory(v.SelfIncrease),
+				strconv.FormatInt(v.Allocs, 10), strconv.FormatInt(v.SelfAllocs, 10), formatMemory(v.Allocated), formatMemory(v.SelfAllocated))
+		}
+		b.WriteString(t.String() + more)
+		for _, l := range s.Leaks {
+			fmt.Fprintf(&b, "Grows: %s keeps %s (%d allocations) over %d steps\n", clean(l.Operator), formatMemory(l.Bytes), l.Count, l.Steps)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,340 @@
+package analyze
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/gander-go/gander/internal/shared"
+	"github.com/gander-go/gander/profiler/trace"
+)
+
+type goldenPlugin struct {
+	Overview struct {
+		Steps struct {
+			Columns []struct {
+				Name string `json:"name"`
+			} `json:"columns"`
+			Rows [][]any `json:"rows"`
+		} `json:"steps"`
+		Performance []struct {
+			Value    float64 `json:"value"`
+			Children []struct {
+				Name  string  `json:"name"`
+				Value float64 `json:"value"`
+				Extra float64 `json:"extra"`
+			} `json:"children"`
+		} `json:"performance"`
+	} `json:"overview"`
+	Operations struct {
+		Data []goldenOp `json:"data"`
+	} `json:"operation_table"`
+	OperationsByInput struct {
+		Data []goldenOp `json:"data"`
+	} `json:"operation_table_by_input"`
+	Kernels struct {
+		Data struct {
+			Rows [][]any `json:"rows"`
+		} `json:"data"`
+	} `json:"kernel_table"`
+	KernelOps struct {
+		Data struct {
+			Rows [][]any `json:"rows"`
+		} `json:"data"`
+	} `json:"kernel_op_table"`
+	Util        []*float64 `json:"gpu_util"`
+	SM          []*float64 `json:"sm_eff"`
+	Occupancy   []*float64 `json:"occupancy"`
+	Steps       []string   `json:"steps_names"`
+	MemoryStats struct {
+		Rows map[string][][]any `json:"rows"`
+	} `json:"memory_stats"`
+	Peaks  map[string]float64 `json:"memory_peak"`
+	Events map[string]any     `json:"memory_event_counts"`
+	TCPie  struct {
+		Total struct {
+			Rows [][]any `json:"rows"`
+		} `json:"total"`
+	} `json:"tc_pie"`
+}
+
+type goldenOp struct {
+	Name        string  `json:"name"`
+	Shapes      string  `json:"input_shape"`
+	Calls       int64   `json:"calls"`
+	DeviceSelf  float64 `json:"device_self_duration"`
+	DeviceTotal float64 `json:"device_total_duration"`
+	HostSelf    float64 `json:"host_self_duration"`
+	HostTotal   float64 `json:"host_total_duration"`
+	Eligible    string  `json:"tc_eligible"`
+	TCSelf      float64 `json:"tc_self_ratio"`
+	TCTotal     float64 `json:"tc_total_ratio"`
+}
+
+// tick is the unit of time of traces made by inTicks.
+const tick = 4096 // a microsecond
+
+// inTicks returns tr with the times that the plugin computes with: float64 microseconds, ends being start + duration. In
+// files with absolute times that rounds to a quarter of a microsecond, elsewhere to less than a nanosecond, which still
+// decides what nests. All such numbers are whole multiples of a tick. The plugin knows no mtia_ccp_events.
+func inTicks(tr *trace.Trace) *trace.Trace {
+	out := *tr
+	out.Slices = nil
+	for _, s := range tr.Slices {
+		if tr.Categories[s.Cat].Name == "mtia_ccp_events" {
+			continue
+		}
+		start := asMicroseconds(s.Start)
+		end := start + asMicroseconds(s.Dur)
+		s.Start, s.Dur = int64(start*tick), int64((end-start)*tick)
+		out.Slices = append(out.Slices, s)
+	}
+	out.Memory = nil
+	for _, m := range tr.Memory {
+		m.Time = int64(asMicroseconds(m.Time) * tick)
+		out.Memory = append(out.Memory, m)
+	}
+	out.Sort()
+	return &out
+}
+
+func TestViewsAgreeWithPlugin(t *testing.T) {
+	for stem, file := range traceFiles(t) {
+		t.Run(stem, func(t *testing.T) {
+			var want goldenPlugin
+			readJSON(t, shared.Path(t, "data", "golden", stem+".tb.json"), &want)
+			tr := readTrace(t, file)
+			a := Of(inTicks(tr))
+			checkSteps(t, a, &want)
+			checkDevices(t, a, &want)
+			checkOperators(t, a, &want, false)
+			checkOperators(t, a, &want, true)
+			checkKernels(t, Of(tr), &want)
+			checkMemory(t, a, &want)
+		})
+	}
+}
+
+// near compares ticks or ns (per microsecond) with the plugin's microseconds, which it rounds in most tables.
+func near(t *testing.T, what string, got, per, want float64) {
+	t.Helper()
+	if math.Abs(got/per-want) > 0.5001 {
+		t.Errorf("%s: got %.3f us, want %.3f", what, got/per, want)
+	}
+}
+
+// pluginOnly lists what remains different in the steps of ns_resolution_v100, in microseconds: the plugin counts one that no
+// event of the file covers as CPU Exec, where the others (and the file) have nothing.
+var pluginOnly = map[string][NumStepParts]float64{
+	"101": {PartCPU: 1, PartOther: -1},
+	"105": {PartCPU: 1, PartOther: -1},
+}
+
+func checkSteps(t *testing.T, a *Analysis, want *goldenPlugin) {
+	t.Helper()
+	r := a.StepsAs(Plugin)
+	var names []string
+	for _, s := range r.Steps {
+		names = append(names, s.Name)
+	}
+	if strings.Join(names, " ") != strings.Join(want.Steps, " ") {
+		t.Errorf("steps %q, want %q (dropped %q)", names, want.Steps, r.Dropped)
+		return
+	}
+	near(t, "average step", r.Mean, tick, want.Overview.Performance[0].Value)
+	for i, row := range want.Overview.Steps.Rows {
+		for c := 1; c < len(row); c += 2 {
+			name := want.Overview.Steps.Columns[c].Name
+			for p := range NumStepParts {
+				if p.String() == name {
+					got := float64(r.Steps[i].Parts[p])
+					if other := pluginOnly[names[i]]; got+other[p]*tick == row[c].(float64)*tick {
+						continue
+					}
+					near(t, "step "+names[i]+" "+name, got, tick, row[c].(float64))
+				}
+			}
+		}
+	}
+}
+
+func checkDevices(t *testing.T, a *Analysis, want *goldenPlugin) {
+	t.Helper()
+	got := a.OverviewAs(Plugin)
+	for id := range want.Util {
+		var g *GPU
+		for i := range got.GPUs {
+			if got.GPUs[i].ID == int64(id) {
+				g = &got.GPUs[i]
+			}
+		}
+		check := func(what string, have float64, want *float64) {
+			if want == nil || g == nil {
+				return
+			}
+			if math.Abs(have-*want) > 1e-4*math.Abs(*want)+1e-9 {
+				t.Errorf("GPU %d %s: got %v, want %v", id, what, have, *want)
+			}
+		}
+		if (g == nil) != (want.Util[id] == nil) {
+			t.Errorf("GPU %d: %v, want %v", id, g, want.Util[id])
+			continue
+		}
+		if g != nil {
+			check("utilization", g.Utilization, want.Util[id])
+			check("SM efficiency", g.SMEfficiency, want.SM[id])
+			check("occupancy", g.Occupancy, want.Occupancy[id])
+		}
+	}
+}
+
+func checkOperators(t *testing.T, a *Analysis, want *goldenPlugin, byShape bool) {
+	t.Helper()
+	r := a.Operators(OperatorOptions{Convention: Plugin, ByShape: byShape})
+	type key struct{ name, shapes string }
+	rows := map[key]Operator{}
+	for _, o := range r.Rows {
+		if byShape && o.Shapes == "" {
+			o.Shapes = "[]"
+		}
+		rows[key{o.Name, o.Shapes}] = o
+	}
+	list := want.Operations.Data
+	if byShape {
+		list = want.OperationsByInput.Data
+	}
+	for _, w := range list {
+		k := key{w.Name, w.Shapes}
+		o, ok := rows[k]
+		if !ok {
+			t.Errorf("no operator %q", k)
+			continue
+		}
+		delete(rows, k)
+		id := w.Name + w.Shapes
+		if o.Calls != w.Calls {
+			t.Errorf("%s: calls %d, want %d", id, o.Calls, w.Calls)
+		}
+		near(t, id+": device self", float64(o.DeviceSelf), tick, w.DeviceSelf)
+		near(t, id+": device total", float64(o.DeviceTotal), tick, w.DeviceTotal)
+		near(t, id+": host self", float64(o.HostSelf), tick, w.HostSelf)
+		near(t, id+": host total", float64(o.HostTotal), tick, w.HostTotal)
+		if o.TCEligible != (w.Eligible == "Yes") {
+			t.Errorf("%s: eligible %v, want %s", id, o.TCEligible, w.Eligible)
+		}
+		if math.Abs(o.TCSelf*100-w.TCSelf) > 0.006 || math.Abs(o.TCTotal*100-w.TCTotal) > 0.006 {
+			t.Errorf("%s: tensor cores %v %v, want %v %v", id, o.TCSelf*100, o.TCTotal*100, w.TCSelf, w.TCTotal)
+		}
+	}
+	for k := range rows {
+		t.Errorf("extra operator %q", k)
+	}
+}
+
+func checkKernels(t *testing.T, a *Analysis, want *goldenPlugin) {
+	t.Helper()
+	r := a.KernelsAs(Plugin)
+	byName := map[string]Kernel{}
+	for _, k := range r.ByName {
+		byName[k.Name] = k
+	}
+	stat := func(id string, k Kernel, row []any, double float64) {
+		if k.BlocksPerSM < 0 {
+			row = append(append([]any{}, row...), -1.0, -1.0) // the plugin has no such columns then
+		}
+		n := len(row)
+		num := func(i int) float64 {
+			if _, unknown := row[i].(string); unknown {
+				return -1
+			}
+			return row[i].(float64)
+		}
+		if float64(k.Calls)*double != num(n-7) {
+			t.Errorf("%s: calls %d, want %v", id, k.Calls, num(n-7))
+		}
+		near(t, id+": total", float64(k.Total)*double, 1000, num(n-6))
+		near(t, id+": mean", k.Mean(), 1000, num(n-5))
+		near(t, id+": max", float64(k.Max), 1000, num(n-4))
+		near(t, id+": min", float64(k.Min), 1000, num(n-3))
+		if math.Abs(k.BlocksPerSM-num(n-2)) > 0.0051+1e-4*num(n-2) {
+			t.Errorf("%s: blocks %v, want %v", id, k.BlocksPerSM, num(n-2))
+		}
+		if math.Abs(k.Occupancy-num(n-1)) > 0.0051+1e-4*num(n-1) {
+			t.Errorf("%s: occupancy %v, want %v", id, k.Occupancy, num(n-1))
+		}
+	}
+	for _, row := range want.Kernels.Data.Rows {
+		k, ok := byName[row[0].(string)]
+		if !ok {
+			t.Errorf("no kernel %q", row[0])
+			continue
+		}
+		delete(byName, k.Name)
+		if k.TensorCores != (row[1] == "Yes") {
+			t.Errorf("%s: tensor cores %v", k.Name, k.TensorCores)
+		}
+		stat(k.Name, k, row, 1)
+	}
+	if want.Kernels.Data.Rows != nil { // the plugin has no kernels of an MTIA
+		for n := range byName {
+			t.Errorf("extra kernel %q", n)
+		}
+	}
+	if len(want.TCPie.Total.Rows) > 0 && r.Time > 0 {
+		if got, w := ratio(r.TCTime, r.Time), want.TCPie.Total.Rows[0][1].(float64); math.Abs(got-w) > 1e-4 {
+			t.Errorf("tensor core share %v, want %v", got, w)
+		}
+	}
+}
+
+func checkMemory(t *testing.T, a *Analysis, want *goldenPlugin) {
+	t.Helper()
+	r := a.MemoryAs(MemoryOptions{}, Plugin)
+	spaces := map[string]*MemorySpace{}
+	for i := range r.Spaces {
+		s := &r.Spaces[i]
+		spaces[s.Name] = s
+		peak := "(<DeviceType.CPU: 0>, -1)"
+		if s.Space == trace.MemDevice {
+			peak = fmt.Sprintf("(<DeviceType.CUDA: 1>, %s)", strings.TrimPrefix(s.Name, "GPU"))
+		}
+		if w, ok := want.Peaks[peak]; ok && w != float64(s.Peak) {
+			t.Errorf("%s: peak %d, want %v", s.Name, s.Peak, w)
+		}
+	}
+	for name, n := range want.Events {
+		if s := spaces[name]; s != nil && float64(len(s.Allocs)) != n {
+			t.Errorf("%s: %d events, want %v", name, len(s.Allocs), n)
+		}
+	}
+	for name, rows := range want.MemoryStats.Rows {
+		s := spaces[name]
+		if s == nil {
+			t.Errorf("no memory of %s", name)
+			continue
+		}
+		stats := map[string]MemoryStat{}
+		for _, v := range s.Stats {
+			stats[v.Operator] = v
+		}
+		for _, row := range rows {
+			v, ok := stats[row[0].(string)]
+			if !ok {
+				t.Errorf("%s: no %v", name, row[0])
+				continue
+			}
+			delete(stats, v.Operator)
+			got := []float64{float64(v.Calls), float64(v.Increase) / 1024, float64(v.SelfIncrease) / 1024, float64(v.Allocs),
+				float64(v.SelfAllocs), float64(v.Allocated) / 1024, float64(v.SelfAllocated) / 1024}
+			for i, g := range got {
+				if math.Abs(g-row[i+1].(float64)) > 0.0051 {
+					t.Errorf("%s %s: column %d is %v, want %v", name, v.Operator, i, g, row[i+1])
+				}
+			}
+		}
+		for n := range stats {
+			t.Errorf("%s: extra %s %+v", name, n, stats[n])
+		}
+	}
+}
