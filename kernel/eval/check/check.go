@@ -50,7 +50,6 @@ type checker struct {
 	decls    []*ownDecl
 	edits    map[int]cellEdit  // by offset in the cell
 	imports  map[string]string // the file's: name to path
-	added    map[string]string // of those, the ones nobody asked for
 	problems []problem
 
 	fresh    map[*Symbol]*Symbol // new versions of old symbols
@@ -83,7 +82,7 @@ func (s *Session) checkPieces(v *view, st *state, n int, code string, pieces []P
 	for range maxAttempts {
 		k := &checker{plan: p, s: s, v: v, st: st, code: code, lines: lineStarts(code), ps: ps,
 			c:   &Checked{N: n, Code: code, Pieces: pieces, Fset: v.fset, session: s},
-			own: map[string]*ownName{}, edits: map[int]cellEdit{}, imports: map[string]string{}, added: map[string]string{},
+			own: map[string]*ownName{}, edits: map[int]cellEdit{}, imports: map[string]string{},
 			fresh: map[*Symbol]*Symbol{}, dirty: map[*Symbol]bool{}, grown: map[*Symbol]bool{}, wasBound: map[*item]*item{},
 			spelt: map[string]*Symbol{}}
 		if k.attempt() {

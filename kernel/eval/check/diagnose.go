@@ -28,6 +28,9 @@ func (k *checker) diagnose() {
 		}
 	}
 	sortDiagnostics(c.Errors)
+	if len(c.Errors) > 0 {
+		return
+	}
 	for _, e := range k.soft {
 		if k.cellOffset(e.Pos) < 0 {
 			continue
@@ -87,7 +90,7 @@ func (k *checker) tolerated(e types.Error) bool {
 	if strings.HasPrefix(e.Msg, "initialization cycle") {
 		for _, p := range k.ps {
 			if p.Start <= in && in < p.End {
-				return p.define() != nil && !strings.Contains(e.Msg, "refers to itself")
+				return p.define() != nil
 			}
 		}
 	}
@@ -150,9 +153,8 @@ func (k *checker) noteUnused() {
 			k.c.Unused = append(k.c.Unused, v)
 		}
 	}
-	for n, obj := range k.c.Info.Implicits { // switch x := y.(type)
+	for _, obj := range k.c.Info.Implicits { // switch x := y.(type)
 		if v, ok := obj.(*types.Var); ok && at[v.Pos()] {
-			_ = n
 			k.c.Unused = append(k.c.Unused, v)
 		}
 	}

@@ -89,9 +89,10 @@ func (n names) clone() names {
 	return names{maps.Clone(n.syms), maps.Clone(n.imports), slices.Clone(n.dots)}
 }
 
-// spell is the name that s has in text that is checked under n.
+// spell is the name that s has in text that is checked under n. Variables that are called like something predeclared
+// always go by their internal name, so that max := max(a, b) can be told apart.
 func (n names) spell(s *Symbol) string {
-	if s.Kind == MethodSymbol || n.syms[s.Name] == s {
+	if s.Kind == MethodSymbol || n.syms[s.Name] == s && (s.Kind != VarSymbol || types.Universe.Lookup(s.Name) == nil) {
 		return s.Name
 	}
 	return fmt.Sprintf("%s%s%d", s.Name, mark, s.ID)

@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/scanner"
 	"go/token"
+	"slices"
 	"strings"
 )
 
@@ -113,8 +114,21 @@ func (p *parsed) collect(f *ast.File) {
 		}
 		return true
 	})
+	specs := map[any]*ast.ValueSpec{} // the variables that the piece declares are not its own business either
+	if d, ok := p.decl.(*ast.GenDecl); ok && d.Tok == token.VAR {
+		for _, s := range d.Specs {
+			specs[s] = s.(*ast.ValueSpec)
+		}
+	}
 	ast.Inspect(f, func(n ast.Node) bool {
-		if id, ok := n.(*ast.Ident); ok && free[id] {
+		id, ok := n.(*ast.Ident)
+		if !ok {
+			return true
+		}
+		if id.Obj != nil && specs[id.Obj.Decl] != nil && !slices.Contains(specs[id.Obj.Decl].Names, id) {
+			free[id] = true
+		}
+		if free[id] {
 			p.free = append(p.free, id)
 		}
 		return true

@@ -85,6 +85,12 @@ func (k *checker) resolveFree(p *parsed, id *ast.Ident, before names, wanted map
 			k.imports[alias(path)] = path
 			k.edit(p, id, alias(path), ref{pkg: path})
 		} else if types.Universe.Lookup(name) == nil {
+			if path := k.standard(name, []use{{p, id}}); path != "" && p.sels[id] != "" {
+				k.imports[alias(path)] = path
+				k.edit(p, id, alias(path), ref{pkg: path})
+				k.c.AddedImports = append(k.c.AddedImports, Import{Path: path})
+				return
+			}
 			k.problem(p.off(id.Pos()), p.off(id.End()), "undefined: "+name)
 		}
 		return
@@ -155,9 +161,20 @@ func (k *checker) statementBetween(a, b int) bool {
 	return false
 }
 
-// addImport imports the standard package that the uses of name must mean: the preferred one of that name that has all
-// the members.
+// addImport imports the standard package that the uses of name must mean, if there is one.
 func (k *checker) addImport(name string, uses []use) {
+	path := k.standard(name, uses)
+	if path == "" {
+		return
+	}
+	k.imports[name] = path
+	k.ns.imports[name] = path
+	k.c.AddedImports = append(k.c.AddedImports, Import{Path: path})
+}
+
+// standard finds the standard package that the uses of name must mean: the preferred one of that name that has all the
+// members, or else the preferred one.
+func (k *checker) standard(name string, uses []use) string {
 	first := ""
 	for _, path := range k.s.pkgs.Standard(name) {
 		pkg, err := k.importPackage(path)
@@ -172,15 +189,8 @@ func (k *checker) addImport(name string, uses []use) {
 			all = all && pkg.Scope().Lookup(u.p.sels[u.id]) != nil
 		}
 		if all {
-			first = path
-			break
+			return path
 		}
 	}
-	if first == "" {
-		return
-	}
-	k.imports[name] = first
-	k.added[name] = first
-	k.ns.imports[name] = first
-	k.c.AddedImports = append(k.c.AddedImports, Import{Path: first})
+	return first
 }

@@ -59,7 +59,9 @@ func (k *checker) redefinitions() {
 		fresh := k.fresh[old]
 		own := k.own[old.Key()]
 		if k.extended[old] {
+			fresh.Origin = old
 			c.Extended = append(c.Extended, fresh)
+			continue
 		}
 		if own == nil || own.sym != fresh {
 			continue
