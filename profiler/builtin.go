@@ -5,7 +5,7 @@ import "github.com/gander-go/gander/profiler/goruntime"
 // builtin are the sources that every process has.
 var builtin = []Kind{
 	{
-		Name: "the runtime's metrics", Activity: Memory | Go,
+		Name: "runtime metrics", Activity: Memory | Go,
 		New: func(o Options) Source {
 			return &goruntime.Metrics{Memory: o.Activities&Memory != 0, Runtime: o.Activities&Go != 0}
 		},
@@ -20,7 +20,7 @@ var builtin = []Kind{
 		},
 	},
 	{
-		Name: "the heap profile", Activity: CPU | Memory,
+		Name: "heap profile", Activity: CPU | Memory,
 		New: func(o Options) Source {
 			if !o.ProfileMemory || !o.WithStack {
 				return nil
@@ -29,7 +29,7 @@ var builtin = []Kind{
 		},
 	},
 	{
-		Name: "the execution trace", Activity: CPU | Go, Remedy: "Stop the other execution trace: only one can run in a process.",
+		Name: "execution trace", Activity: CPU | Go, Remedy: "Stop the other execution trace: only one can run in a process.",
 		New: func(o Options) Source {
 			if !o.Sched {
 				return nil

@@ -6,6 +6,7 @@ import (
 	"os"
 	"runtime"
 	"sort"
+	"strings"
 	"sync/atomic"
 
 	"github.com/gander-go/gander/profiler/record"
@@ -18,7 +19,8 @@ type cycle struct {
 	sources  []running
 	problems []trace.Problem
 	open     bool  // the window is open: spans are recorded
-	start    int64 // record time at which it opened
+	start    int64 // record time just before it opened
+	end      int64 // record time just after it closed
 }
 
 // accumulated is what AccEvents carries from cycle to cycle.
@@ -145,9 +147,7 @@ func (p *Profile) prepare() {
 	}
 	for _, k := range cycleSources(p.options) {
 		if err := guard(k.source.Start); err != nil {
-			c.problems = append(c.problems, trace.Problem{
-				Kind: "source-" + k.Name, Count: 1, Text: fmt.Sprintf("Nothing was recorded by %s: %v.", k.Name, err), Remedy: k.Remedy,
-			})
+			c.failed(k, "Nothing was recorded by %s: %v.", err)
 			continue
 		}
 		c.sources = append(c.sources, k)
@@ -164,6 +164,13 @@ func (p *Profile) prepare() {
 	if p.options.AccEvents {
 		p.acc = &accumulated{recorder: c.recorder, relay: link}
 	}
+}
+
+// failed notes that a source recorded nothing, or that it is lost.
+func (c *cycle) failed(k running, format string, err error) {
+	c.problems = append(c.problems, trace.Problem{
+		Kind: "source-" + strings.ReplaceAll(k.Name, " ", "-"), Count: 1, Text: fmt.Sprintf(format, k.Name, err), Remedy: k.Remedy,
+	})
 }
 
 // guard turns a panic of a source into an error: no source may take the program down.
@@ -184,12 +191,12 @@ func (p *Profile) open() error {
 			s.Open()
 		}
 	}
+	c.start = record.Now()
 	if err := c.recorder.Start(); err != nil {
 		p.discard()
 		return err
 	}
 	c.open = true
-	c.start = record.Now()
 	return nil
 }
 
@@ -197,6 +204,7 @@ func (p *Profile) open() error {
 func (p *Profile) close() {
 	c := p.cycle
 	c.recorder.Stop()
+	c.end = record.Now()
 	if c.open {
 		for _, k := range c.sources {
 			if s, ok := k.source.(windowed); ok {
@@ -208,9 +216,7 @@ func (p *Profile) close() {
 	kept := c.sources[:0]
 	for _, k := range c.sources {
 		if err := guard(k.source.Stop); err != nil {
-			c.problems = append(c.problems, trace.Problem{
-				Kind: "source-" + k.Name, Count: 1, Text: fmt.Sprintf("What %s recorded is lost: %v.", k.Name, err), Remedy: k.Remedy,
-			})
+			c.failed(k, "What %s recorded is lost: %v.", err)
 			continue
 		}
 		kept = append(kept, k)
@@ -232,23 +238,20 @@ func (p *Profile) complete() {
 	if c == nil {
 		return
 	}
-	end := record.Now()
 	p.close()
 	p.cycle = nil
-	w := record.Window{Epoch: c.start, Start: c.start, End: end}
-	t := p.newTrace(c.start, end)
+	w := record.Window{Epoch: c.start, Start: c.start, End: c.end}
+	t := p.newTrace(c.start, c.end)
 	if a := p.acc; a != nil {
 		if a.sources == nil {
 			a.epoch, a.sources = c.start, t
 		}
 		t, w.Epoch = a.sources, a.epoch
-		t.Meta.End = end - a.epoch
+		t.Meta.End = c.end - a.epoch
 	}
 	for _, k := range c.sources {
 		if err := guard(func() error { return k.source.AddTo(t, w) }); err != nil {
-			c.problems = append(c.problems, trace.Problem{
-				Kind: "source-" + k.Name, Count: 1, Text: fmt.Sprintf("What %s recorded is lost: %v.", k.Name, err), Remedy: k.Remedy,
-			})
+			c.failed(k, "What %s recorded is lost: %v.", err)
 		}
 	}
 	for _, q := range c.problems {

@@ -1,7 +1,7 @@
 package record
 
 import (
-	"hash/maphash"
+	"math/bits"
 	"runtime"
 	"slices"
 	"sync"
@@ -34,7 +34,8 @@ func BeginOp(name string, op *Op) Span {
 // maxArgs bounds the different arguments that are kept; maxDims those of one operator.
 const (
 	maxArgs   = 1 << 20
-	maxDims   = 64
+	maxDims   = 48 // numbers, ranks included
+	maxTypes  = 12
 	maxFrames = 64
 	argCache  = 1024 // a power of two
 )
@@ -43,8 +44,8 @@ const (
 type arg struct {
 	hash   uint64
 	id     uint32
-	dims   []int32 // for each argument its rank and then its dimensions
-	types  []string
+	dims   []int32  // for each argument its rank and then its dimensions
+	types  []uint32 // names of element types
 	flops  int64
 	bytes  int64
 	frames []uintptr // call stack, innermost first
@@ -62,24 +63,35 @@ type args struct {
 	list   []*arg // id-1 indexes it
 }
 
-var argSeed = maphash.MakeSeed()
-
 // argOf interns what r wants of op (which may be nil) and, when it keeps stacks, the caller's stack. It returns 0 when
 // there is nothing to keep.
 func (r *Recorder) argOf(op *Op) uint32 {
+	if r.config.Stacks {
+		var pcs [maxFrames]uintptr
+		return r.describe(op, pcs[:runtime.Callers(callerSkip, pcs[:])])
+	}
+	if op == nil {
+		return 0
+	}
+	return r.describe(op, nil)
+}
+
+func (r *Recorder) describe(op *Op, frames []uintptr) uint32 {
 	var (
-		a    arg
 		dims [maxDims]int32
-		pcs  [maxFrames]uintptr
+		ids  [maxTypes]uint32
 	)
+	a := arg{frames: frames}
 	if op != nil && r.config.Shapes {
-		a.dims, a.types = flatten(dims[:0], op.Shapes), op.Types
+		a.dims = flatten(dims[:0], op.Shapes)
+		// Names instead of strings keep op off the heap: no pointer of it is kept.
+		a.types = ids[:min(len(op.Types), maxTypes)]
+		for i := range a.types {
+			a.types[i] = r.names.id(op.Types[i], trace.ClassOther, 0)
+		}
 	}
 	if op != nil && r.config.FLOPs {
 		a.flops, a.bytes = op.FLOPs, op.Bytes
-	}
-	if r.config.Stacks {
-		a.frames = pcs[:runtime.Callers(callerSkip, pcs[:])]
 	}
 	if len(a.dims) == 0 && len(a.types) == 0 && a.flops == 0 && a.bytes == 0 && len(a.frames) == 0 {
 		return 0
@@ -104,20 +116,25 @@ func flatten(out []int32, shapes [][]int) []int32 {
 	return out
 }
 
+// sum hashes a. It only has to spread well what one program uses: equal decides.
 func (a *arg) sum() uint64 {
-	var h maphash.Hash
-	h.SetSeed(argSeed)
-	for _, d := range a.dims {
-		maphash.WriteComparable(&h, d)
+	h := uint64(a.flops)
+	mix := func(v uint64) {
+		hi, lo := bits.Mul64(h^v, 0x9e3779b97f4a7c15)
+		h = hi ^ lo
 	}
-	for _, f := range a.frames {
-		maphash.WriteComparable(&h, f)
+	mix(uint64(a.bytes))
+	mix(uint64(len(a.dims))<<32 | uint64(len(a.types)))
+	for _, d := range a.dims {
+		mix(uint64(uint32(d)))
 	}
 	for _, t := range a.types {
-		h.WriteString(t)
+		mix(uint64(t))
 	}
-	maphash.WriteComparable(&h, [2]int64{a.flops, a.bytes})
-	return h.Sum64()
+	for _, f := range a.frames {
+		mix(uint64(f))
+	}
+	return h
 }
 
 func (a *arg) equal(b *arg) bool {

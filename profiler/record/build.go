@@ -34,7 +34,8 @@ type builder struct {
 	t       *trace.Trace
 	scale   scale
 	epoch   int64
-	end     int64 // end of the recording, ns since epoch
+	start   int64 // of the recording, ns since epoch
+	end     int64
 	windows []window
 	process trace.ProcessID
 	tracks  *trace.TrackIndex
@@ -61,11 +62,12 @@ func (r *Recorder) builder(t *trace.Trace, epoch int64) *builder {
 			windows[n-1].to = readPair()
 		}
 		b.scale = newScale(windows[0].from, windows[n-1].to)
+		b.start = windows[0].from.ns - epoch
 		b.end = windows[n-1].to.ns - epoch
 	}
 	b.process = t.Process(int64(os.Getpid()), processName())
 	b.tracks = t.TrackIndex()
-	b.args = &argBuilder{t: t, args: r.args.all()}
+	b.args = &argBuilder{t: t, args: r.args.all(), names: r.names.all()}
 	return b
 }
 
@@ -180,7 +182,7 @@ func (b *builder) shard(runs [][]event, serials []uint64) {
 // slice converts one event.
 func (b *builder) slice(s *trace.Slice, e *event, track trace.TrackID, ext int64) {
 	n := b.name(e.name)
-	*s = trace.Slice{Start: b.time(e.start), Track: track, Name: n.id, Cat: n.cat, Flags: n.flags}
+	*s = trace.Slice{Start: max(b.time(e.start), b.start), Track: track, Name: n.id, Cat: n.cat, Flags: n.flags}
 	if b.r.config.Correlator != nil {
 		s.Ext = ext
 	}

@@ -14,6 +14,7 @@ import (
 type argBuilder struct {
 	t      *trace.Trace
 	args   []*arg
+	names  []*name
 	ops    map[uint32]uint32
 	calls  map[uint32]uint32
 	stacks *trace.StackIndex
@@ -89,7 +90,11 @@ func (b *argBuilder) types(a *arg) trace.StringID {
 	if len(a.types) == 0 {
 		return 0
 	}
-	text, err := json.Marshal(a.types)
+	list := make([]string, len(a.types))
+	for i, id := range a.types {
+		list[i] = b.names[id].text
+	}
+	text, err := json.Marshal(list)
 	if err != nil {
 		return 0
 	}

@@ -70,6 +70,12 @@ func (t *names) find(s string, class trace.Class, flags trace.SliceFlags) *name 
 		t.lost.Add(1)
 		return t.find(otherNames, class, flags)
 	}
+	return t.add(strings.Clone(s), class, flags)
+}
+
+// add is apart from find so that the compiler sees that find does not keep s.
+func (t *names) add(s string, class trace.Class, flags trace.SliceFlags) *name {
+	k := nameKey{s, class, flags}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if n := t.ids[k]; n != nil {
@@ -78,8 +84,7 @@ func (t *names) find(s string, class trace.Class, flags trace.SliceFlags) *name 
 	if t.ids == nil {
 		t.ids = make(map[nameKey]*name)
 	}
-	k.text = strings.Clone(s)
-	n = &name{k.text, class, flags, uint32(len(t.list))}
+	n := &name{s, class, flags, uint32(len(t.list))}
 	t.ids[k] = n
 	t.list = append(t.list, n)
 	t.bytes += len(s)

@@ -34,7 +34,7 @@ type instant struct {
 // live is what the program's allocators hold, recorded or not, so that totals are right in a recording that starts late.
 var live atomic.Int64
 
-// Alloc reports that an allocator of the program handed out bytes at addr, for what name says. It is for allocators and
+// Alloc reports that an allocator of the program handed out bytes at addr on the heap, for what name says. It is for allocators and
 // pools that hold memory themselves: what Go's own allocator does is seen without it.
 func Alloc(name string, addr unsafe.Pointer, bytes int64) {
 	live.Add(bytes)
