@@ -12,9 +12,6 @@ import (
 func (e *Engine) build(ctx context.Context, p *packages) (plugin string, err error) {
 	name := path.Base(p.cellPath)
 	so := e.path(name + ".so")
-	if err := e.tools.need(ctx, p.imports); err != nil {
-		return "", err
-	}
 	if p.declPath != "" {
 		if p.mod.archive, err = e.compileDecls(ctx, p); err != nil {
 			return "", err

@@ -1,6 +1,7 @@
 package native
 
 import (
+	"context"
 	"fmt"
 	"regexp"
 	"slices"
@@ -22,7 +23,7 @@ type packages struct {
 }
 
 // emit writes the unit's packages and names them.
-func (u *unit) emit() (*packages, error) {
+func (u *unit) emit(ctx context.Context) (*packages, error) {
 	u.plan()
 	cell := u.cellText()
 	decl := u.declText()
@@ -41,11 +42,12 @@ func (u *unit) emit() (*packages, error) {
 	p.imports = slices.Concat(u.decls.order, u.cell.order, blank)
 	slices.Sort(p.imports)
 	p.imports = slices.Compact(p.imports)
+	if err := u.e.tools.need(ctx, p.imports); err != nil {
+		return nil, err
+	}
 	deps := u.e.tools.fingerprint(p.imports)
 	if decl != "" {
-		for _, m := range u.decls.modlist {
-			u.mod.deps = append(u.mod.deps, m)
-		}
+		u.mod.deps = append(u.mod.deps, u.decls.modlist...)
 		text := u.decls.assemble(decl, nil)
 		for salt := 0; ; salt++ {
 			p.declText = text

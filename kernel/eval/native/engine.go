@@ -115,7 +115,7 @@ func (e *Engine) Build(ctx context.Context, c *check.Checked, o check.BuildOptio
 	}()
 	e.remember(c.N, c.Code)
 	u := newUnit(e, c, o)
-	p, err := u.emit()
+	p, err := u.emit(ctx)
 	if err != nil {
 		return link.Unit{}, nil, err
 	}

@@ -260,7 +260,7 @@ func (p *process) emitted(c *check.Checked) string {
 	defer func() { recover() }()
 	p.engine.mu.Lock()
 	defer p.engine.mu.Unlock()
-	q, err := newUnit(p.engine, c, check.BuildOptions{}).emit()
+	q, err := newUnit(p.engine, c, check.BuildOptions{}).emit(context.Background())
 	if err != nil {
 		return err.Error()
 	}

@@ -112,7 +112,7 @@ func (u *unit) plan() {
 	}
 	for _, d := range u.c.Decls {
 		if d.Unchanged {
-			if _, ok := u.place(d.Sym); ok {
+			if u.e.live[d.Sym] != nil {
 				continue
 			}
 		}
