@@ -324,7 +324,11 @@ func (p *Profile) newTrace(epoch, end int64) *trace.Trace {
 	}
 	sort.Strings(keys)
 	for _, k := range keys {
-		value(k, o.Metadata[k])
+		if v := o.Metadata[k]; json.Valid([]byte(v)) {
+			t.Meta.Values = append(t.Meta.Values, trace.KeyValue{Key: k, Value: v})
+		} else {
+			value(k, v)
+		}
 	}
 	return t
 }

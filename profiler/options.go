@@ -90,7 +90,7 @@ type Options struct {
 
 	// MaxEvents bounds the spans kept, at 32 bytes each; what does not fit is counted. 0 is about four million.
 	MaxEvents int `json:"max_events,omitempty"`
-	// Metadata is written into the trace as it is.
+	// Metadata is written into the trace; values that are JSON text stay that, others become JSON strings.
 	Metadata map[string]string `json:"metadata,omitempty"`
 }
 

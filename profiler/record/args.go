@@ -31,6 +31,19 @@ func BeginOp(name string, op *Op) Span {
 	return r.reserve(id, r.argOf(op))
 }
 
+// BeginCallOp is BeginCall for a call whose arguments have shapes.
+func BeginCallOp(name string, op *Op) Span {
+	r := active.Load()
+	if r == nil {
+		return Span{}
+	}
+	id := r.names.id(name, trace.ClassCall, trace.FlagInstrument)
+	if r.heavy {
+		return r.beginHeavy(id, r.argOf(op))
+	}
+	return r.reserve(id, r.argOf(op))
+}
+
 // maxArgs bounds the different arguments that are kept; maxDims those of one operator.
 const (
 	maxArgs   = 1 << 20

@@ -35,7 +35,7 @@ func (b *argBuilder) ref(id uint32, call bool) (trace.ArgKind, uint32) {
 		if !ok {
 			n = uint32(len(b.t.Calls))
 			b.calls[id] = n
-			b.t.Calls = append(b.t.Calls, trace.CallArgs{Stack: b.stack(a), ID: -1, Parent: -1, Module: -1})
+			b.t.Calls = append(b.t.Calls, trace.CallArgs{Stack: b.stack(a), Shapes: b.dims(a), ID: -1, Parent: -1, Module: -1})
 		}
 		return trace.ArgCall, n
 	}
