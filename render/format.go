@@ -126,7 +126,7 @@ func axisTicks(a, b float64, n int, binary bool) ([]float64, float64) {
 	}
 	var step float64
 	if binary {
-		step = math.Exp2(math.Ceil(math.Log2(raw) - 0.3))
+		step = math.Exp2(math.Round(math.Log2(raw)))
 	} else {
 		step = math.Pow(10, math.Floor(math.Log10(raw)))
 		switch f := raw / step; {
@@ -141,7 +141,7 @@ func axisTicks(a, b float64, n int, binary bool) ([]float64, float64) {
 	}
 	var out []float64
 	for i := math.Ceil(a/step - 1e-9); i*step <= b+step*1e-9 && len(out) < 100; i++ {
-		out = append(out, i*step)
+		out = append(out, i*step+0) // + 0 makes a negative zero positive
 	}
 	return out, step
 }

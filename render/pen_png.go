@@ -127,10 +127,15 @@ func (p *pngPen) line(x0, y0, x1, y1 float64, c ink, dashed bool) {
 
 func (p *pngPen) steps(pts []point, base float64, c ink, area bool) {
 	k := p.color(c)
-	for i := 1; i < len(pts); i++ {
-		a, b := pts[i-1], pts[i]
-		if area && b.x > a.x {
-			p.fill(a.x, a.y, b.x-a.x, base-a.y, k, 0.2)
+	if area {
+		// Column by column, because areas that overlap by a part of a pixel would show as stripes.
+		const dx = 1.0 / pngScale
+		i := 0
+		for x := pts[0].x; x < pts[len(pts)-1].x; x += dx {
+			for i+1 < len(pts) && pts[i+1].x <= x {
+				i++
+			}
+			p.fill(x, pts[i].y, dx, base-pts[i].y, k, 0.2)
 		}
 	}
 	const w = 1.5

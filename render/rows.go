@@ -3,6 +3,7 @@ package render
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/gander-go/gander/profiler/trace"
 )
@@ -91,7 +92,7 @@ func addInstants(t *trace.Trace, tracks []*rowTrack, instant func(e *trace.Insta
 	rows := map[trace.TrackID][]rowEvent{}
 	for i := range t.Instants {
 		e := &t.Instants[i]
-		if e.Track == trace.NoTrack || int(e.Cat) < len(t.Categories) && t.Categories[e.Cat].Class == trace.ClassMemory {
+		if e.Track == trace.NoTrack || bookkeeping(t.Strings.Get(e.Name)) || int(e.Cat) < len(t.Categories) && t.Categories[e.Cat].Class == trace.ClassMemory {
 			continue
 		}
 		rows[e.Track] = append(rows[e.Track], rowEvent{e.Time, e.Time, instant(e), 0, trace.NoSlice, 1})
@@ -103,6 +104,11 @@ func addInstants(t *trace.Trace, tracks []*rowTrack, instant func(e *trace.Insta
 		}
 		tracks[k].rows = append(tracks[k].rows, r)
 	}
+}
+
+// bookkeeping tells the marks by which Kineto notes its own window; they would open tracks of their own.
+func bookkeeping(name string) bool {
+	return strings.HasPrefix(name, "Iteration Start: ") || name == "Record Window End"
 }
 
 // compareTracks orders tracks as people look for them: host before devices, by process, then by the source's order and

@@ -23,7 +23,7 @@ type timelinePart struct {
 	Label   string              `json:"label"` // what the picture shows, for those who cannot see it
 	End     int64               `json:"end"`   // ns from the first to the last moment
 	Names   []string            `json:"names"`
-	Cls     []uint8             `json:"cls"` // per name: index into Classes
+	Cls     []int               `json:"cls"` // per name: index into Classes
 	Classes []string            `json:"classes"`
 	Args    []map[string]string `json:"args"` // index 0 is nil
 	Tracks  []timelineTrack     `json:"tracks"`
@@ -205,7 +205,7 @@ func (b *timelineBuilder) nameOf(name string, c trace.Class) uint32 {
 			name = "(no name)"
 		}
 		b.part.Names = append(b.part.Names, strings.ToValidUTF8(name, "\uFFFD"))
-		b.part.Cls = append(b.part.Cls, uint8(c))
+		b.part.Cls = append(b.part.Cls, int(c))
 	}
 	return id
 }

@@ -193,11 +193,13 @@ func (r *report) utilisation(list []analyze.GPU) ([]any, error) {
 			g.Note = "Share of each " + formatTime(float64(d.Bucket)) + " in which a kernel ran."
 		}
 		if len(d.SMEffTimes) > 1 {
-			s := Series{Name: "Est. SM efficiency", Times: d.SMEffTimes}
-			for _, v := range d.SMEffValues {
-				s.Values = append(s.Values, 100*v)
+			s := Series{Name: "Est. SM efficiency"}
+			s.Times, s.Values = meanCurve(d.SMEffTimes, d.SMEffValues, r.base, r.end, 400)
+			for i := range s.Values {
+				s.Values[i] *= 100
 			}
 			g.Series = append(g.Series, s)
+			g.Note = strings.TrimSpace(g.Note + " SM efficiency is the mean of each " + formatTime(float64(max(1, r.end/400))) + ".")
 		}
 		if len(g.Series) == 0 {
 			continue
@@ -213,6 +215,34 @@ func (r *report) utilisation(list []analyze.GPU) ([]any, error) {
 		}
 	}
 	return out, nil
+}
+
+// meanCurve turns a step function into its mean over each of n stretches of [base, base+span].
+func meanCurve(times []int64, values []float64, base, span int64, n int) ([]int64, []float64) {
+	width := max(1, span/int64(n))
+	ts, vs := make([]int64, 0, n), make([]float64, 0, n)
+	k := 0
+	for from := base; from < base+span; from += width {
+		to := min(from+width, base+span)
+		sum := 0.0
+		for at := from; at < to; {
+			for k+1 < len(times) && times[k+1] <= at {
+				k++
+			}
+			next := to
+			if k+1 < len(times) {
+				next = min(next, times[k+1])
+			}
+			if times[k] > at { // before the first value
+				next = min(to, times[k])
+			} else {
+				sum += values[k] * float64(next-at)
+			}
+			at = next
+		}
+		ts, vs = append(ts, from), append(vs, sum/float64(to-from))
+	}
+	return ts, vs
 }
 
 // counters shows sampled values, one chart per unit. Sizes in bytes are in the memory view.

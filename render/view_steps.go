@@ -27,7 +27,7 @@ var partColors = [analyze.NumStepParts]int{1, 6, 5, 4, 9, 2, 0, 7}
 // stepAverage is the average step by category, as the plugin's front page shows it.
 func stepAverage(s *analyze.StepReport) *Grid {
 	g := &Grid{Title: "Execution summary, average step", Sort: -1, Cols: []Column{{Name: "Category"}, {Name: "Time duration", Unit: UnitTime, Heat: true}, {Name: "Percentage", Unit: UnitPercent}}}
-	g.Rows = append(g.Rows, []any{"Average step time", s.Mean, 100.0})
+	g.Note = "Average step time " + formatTime(s.Mean) + "."
 	for i, v := range s.Average {
 		g.Rows = append(g.Rows, []any{analyze.StepPart(i).String(), v, 100 * v / s.Mean})
 	}
@@ -153,9 +153,9 @@ func (r *report) pie(title, label string, names []string, values []float64, form
 	}
 	pie.SetGlobalOptions(
 		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "item"}),
-		charts.WithLegendOpts(opts.Legend{Show: opts.Bool(true), Type: "scroll", Orient: "vertical", Right: "0", Top: "middle"}),
+		charts.WithLegendOpts(opts.Legend{Show: opts.Bool(true), Type: "scroll", Orient: "vertical", Left: "58%", Top: "middle"}),
 	)
-	pie.AddSeries(label, data, charts.WithPieChartOpts(opts.PieChart{Radius: []string{"42%", "72%"}, Center: []string{"32%", "50%"}}), charts.WithLabelOpts(opts.Label{Show: opts.Bool(true), Formatter: "{d}%"}))
+	pie.AddSeries(label, data, charts.WithPieChartOpts(opts.PieChart{Radius: []string{"42%", "72%"}, Center: []string{"29%", "50%"}}), charts.WithLabelOpts(opts.Label{Show: opts.Bool(true), Formatter: "{d}%"}))
 	r.packed.charts = true
 	p, err := newEChart(title, pie, label, true)
 	if err != nil {
@@ -165,6 +165,11 @@ func (r *report) pie(title, label string, names []string, values []float64, form
 		tip["valueFormatter"] = format
 	}
 	p.Height = 280
+	if list, ok := p.Option["series"].([]any); ok && len(list) > 0 {
+		if m, ok := list[0].(map[string]any); ok {
+			m["minShowLabelAngle"] = 8
+		}
+	}
 	return p, nil
 }
 

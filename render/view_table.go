@@ -96,11 +96,11 @@ func averagesGrid(avg *analyze.Averages) *Grid {
 	add := func(c Column, value func(a *analyze.Average) any) { cols = append(cols, column{c, value}) }
 	add(Column{Name: "Name"}, func(a *analyze.Average) any { return a.Key })
 	add(Column{Name: "On", Help: "Where the time of the row was spent", Hide: !d}, func(a *analyze.Average) any { return a.Device })
-	add(Column{Name: "Self CPU %", Unit: UnitPercent, Help: "Of the self CPU time of all rows"}, func(a *analyze.Average) any { return share(a.SelfCPU, avg.SelfCPUTotal) })
-	add(Column{Name: "Self CPU", Unit: UnitTime, Heat: true, Help: "Host time without what it called"}, func(a *analyze.Average) any { return a.SelfCPU })
-	add(Column{Name: "CPU total %", Unit: UnitPercent, Hide: true, Help: "Recursive calls count more than once"}, func(a *analyze.Average) any { return share(a.CPUTotal, avg.SelfCPUTotal) })
-	add(Column{Name: "CPU total", Unit: UnitTime, Heat: true, Help: "Host time with what it called; recursive calls count more than once"}, func(a *analyze.Average) any { return a.CPUTotal })
-	add(Column{Name: "CPU time avg", Unit: UnitTime}, func(a *analyze.Average) any { return a.CPUAvg() })
+	add(Column{Name: "Self CPU %", Unit: UnitPercent, Help: "Of the self CPU time of all rows"}, func(a *analyze.Average) any { return onHost(a, share(a.SelfCPU, avg.SelfCPUTotal)) })
+	add(Column{Name: "Self CPU", Unit: UnitTime, Heat: true, Help: "Host time without what it called"}, func(a *analyze.Average) any { return onHost(a, a.SelfCPU) })
+	add(Column{Name: "CPU total %", Unit: UnitPercent, Hide: true, Help: "Recursive calls count more than once"}, func(a *analyze.Average) any { return onHost(a, share(a.CPUTotal, avg.SelfCPUTotal)) })
+	add(Column{Name: "CPU total", Unit: UnitTime, Heat: true, Help: "Host time with what it called; recursive calls count more than once"}, func(a *analyze.Average) any { return onHost(a, a.CPUTotal) })
+	add(Column{Name: "CPU time avg", Unit: UnitTime}, func(a *analyze.Average) any { return onHost(a, a.CPUAvg()) })
 	if d {
 		add(Column{Name: "Self " + dev, Unit: UnitTime, Heat: true, Help: "Device time of what it launched itself; parallel streams add up"}, func(a *analyze.Average) any { return a.SelfDevice })
 		add(Column{Name: "Self " + dev + " %", Unit: UnitPercent, Help: "Of the time of all device rows. Host and device rows each sum to 100 %"}, func(a *analyze.Average) any { return share(a.SelfDevice, avg.SelfDeviceTotal) })
@@ -150,6 +150,14 @@ func averagesGrid(avg *analyze.Averages) *Grid {
 		g.Rows = append(g.Rows, row)
 	}
 	return g
+}
+
+// onHost is v for rows of the host and nothing for rows of a device, which have no host time.
+func onHost(a *analyze.Average, v any) any {
+	if a.Side == analyze.SideDevice {
+		return nil
+	}
+	return v
 }
 
 // orEmpty makes an unknown figure an empty cell.

@@ -38,7 +38,7 @@ function curve(root, doc, u8, bus) {
     ctx.font = FONT; ctx.textBaseline = 'middle'; ctx.lineWidth = 1;
     ctx.textAlign = 'right';
     for (const y of ticks(0, yMax, 4, doc.unit === 'B')[0]) { ctx.fillStyle = th.line; ctx.fillRect(L, Math.round(Y(y)), w, 1); ctx.fillStyle = th.dim; ctx.fillText(format(doc.unit, y).replace(/\.00(?= )/, ''), L - 8, Y(y)); }
-    const [xs, step] = ticks(show[0], show[1], w / 120);
+    const [xs, step] = timeTicks(show[0], show[1], w);
     for (const t of xs) { const s = fmtTick(t, step), x = clamp(X(t) + s.length * 3, L, W - 2); ctx.fillText(s, x, H - B / 2); }
     ctx.textAlign = 'left';
     ctx.save(); ctx.beginPath(); ctx.rect(L, 0, w, H - B); ctx.clip();

@@ -68,7 +68,7 @@ function flame(root, doc, bus) {
         ctx.fillStyle = d ? doc.sets.length && f.cls ? classColor(f.classes[f.cls[f.name[i]]], hash(name), th.dark) : flameColor(name, th.dark) : th.chip;
         ctx.fillRect(a, y, Math.max(.6, b - a - .6), FROW - 1);
         ctx.globalAlpha = 1;
-        if (b - a > 24) { ctx.fillStyle = th.dark ? '#f4f6f8' : '#14181d'; ctx.fillText(clip(shorten(name), Math.floor((b - a - 8) / CHAR)), a + 4, y + FROW / 2); }
+        if (b - a > 24) { ctx.fillStyle = th.dark ? '#f4f6f8' : '#14181d'; ctx.fillText(fitText(ctx, shorten(name), b - a - 8), a + 4, y + FROW / 2); }
         if (i === sel || i === hover) { ctx.strokeStyle = i === sel ? th.acc : th.fg; ctx.lineWidth = i === sel ? 2 : 1; ctx.strokeRect(a + .5, y + .5, Math.max(2, b - a - 1.6), FROW - 2); }
       }
     });

@@ -72,7 +72,7 @@ function echart(root, doc) {
       if (chart) chart.dispose();
       chart = ec.init(box, th.dark ? 'dark' : null, { renderer: 'canvas' });
       o.tooltip = Object.assign({ renderMode: 'richText', confine: true }, o.tooltip, { renderMode: 'richText' });
-      chart.setOption({ backgroundColor: 'transparent', animation: false, color: SERIES, textStyle: { color: th.fg }, ...o });
+      chart.setOption({ ...o, backgroundColor: 'transparent', animation: false, color: SERIES, textStyle: { color: th.fg } });
     };
     make(); onTheme(make);
     new ResizeObserver(() => chart.resize()).observe(box);

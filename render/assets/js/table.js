@@ -33,14 +33,14 @@ function table(root, spec, bus) {
   const tbl = el('table', { class: 'gpk-t', 'aria-rowcount': count + 1 }, el('caption', { class: 'gpk-vh', textContent: spec.label || 'Table' }), group_, el('thead', {}, headRow), tb);
   const box = el('div', { class: 'gpk-ts', tabIndex: 0, role: 'region', 'aria-label': (spec.label || 'Table') + ', scrollable', style: `max-height:${spec.height || 420}px` }, tbl);
   const tools = count > 8 || cols.some(c => c.hide);
-  root.replaceChildren(el('div', { class: 'gpk-bar' }, ...(tools ? [q] : []), info, el('span', { class: 'gpk-grow' }), ...(tools ? [pick] : []), copy, save), box);
+  root.replaceChildren(el('div', { class: 'gpk-bar' }, ...(tools ? [q, info] : []), el('span', { class: 'gpk-grow' }), ...(tools ? [pick] : []), copy, save), box);
 
   // Widths come from what the columns hold, measured once over a sample.
   const widths = cols.map((c, i) => {
     let w = c.n.length + 3;
     const step = Math.max(1, Math.floor(count / 200));
     for (let k = 0; k < count; k += step) w = Math.max(w, num[i] ? format(c.u, data[i][k]).length : String(data[i][k] ?? '').length);
-    return clamp(w, 5, i ? 38 : 64) * 6.9 + 22;
+    return clamp(w, 5, i ? 38 : 54) * 6.7 + 22;
   });
   const shown = () => cols.map((_, i) => i).filter(i => !hidden.has(i));
   function head() {
@@ -67,7 +67,7 @@ function table(root, spec, bus) {
       else { const low = c.map(v => String(v ?? '').toLowerCase()); idx.sort((a, b) => d * (low[a] < low[b] ? -1 : low[a] > low[b] ? 1 : 0) || a - b); }
     }
     const all = spec.total > count ? `${group(count)} of ${group(spec.total)}` : group(count);
-    info.textContent = bad ? 'not a regular expression' : (idx.length === count ? `${all} rows` : `${group(idx.length)} of ${all} rows`) + (range && spec.span ? ', in the selected range' : '');
+    info.textContent = bad ? 'not a regular expression' : (idx.length === count ? `${all} ${count === 1 ? 'row' : 'rows'}` : `${group(idx.length)} of ${all} rows`) + (range && spec.span ? ', in the selected range' : '');
     box.scrollTop = 0;
     head(); body(true);
   }

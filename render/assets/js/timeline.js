@@ -5,7 +5,7 @@
 // timeline_ui.js adds everything that reacts to people.
 
 const ROW = 16, GAP = 6, GUTTER = 176, MAP = 30, AXIS = 20, STEPS = 16;
-const FONT = '11px system-ui,-apple-system,"Segoe UI",sans-serif', CHAR = 6;
+const FONT = '11px system-ui,-apple-system,"Segoe UI",sans-serif';
 
 function timelineModel(doc, D) {
   const { off } = D, m = { doc, D, row: [], tracks: doc.tracks, end: Math.max(D.end, doc.end || 0, 1), match: null, mute: new Set(), sel: -1, hover: -1, range: null };
@@ -108,6 +108,7 @@ function timelinePainter(m, cv, root, scroller) {
         let step = 1;
         while (j + step < hi && S[j + step] < edge) { j += step; step *= 2; }
         j = lower(S, edge, j, Math.min(hi, j + step + 1));
+        if ((E[j - 1] - S[j - 1]) * k >= 1.5) j--; // the last may be a wide one
       }
       let best = i, hit = -1;
       const stride = Math.max(1, (j - i) >> 3);
@@ -152,7 +153,7 @@ function timelinePainter(m, cv, root, scroller) {
     for (let i = 0; i < labels.length; i += 4) {
       const y = labels[i + 1];
       if (y < head + p.pinned && !pinnedAt(y)) continue;
-      ctx.fillText(clip(m.shorts[labels[i + 3]], Math.floor((labels[i + 2] - 6) / CHAR)), GUTTER + labels[i] + 3, y + ROW / 2);
+      ctx.fillText(fitText(ctx, m.shorts[labels[i + 3]], labels[i + 2] - 6), GUTTER + labels[i] + 3, y + ROW / 2);
     }
   }
   const pinnedAt = y => y >= head && y < head + p.pinned && p.vis.some(v => v[3] && p.y(v) === y);
@@ -204,8 +205,8 @@ function timelinePainter(m, cv, root, scroller) {
         if (v[3]) { ctx.fillStyle = th.chip; ctx.fillRect(0, y - GAP / 2, GUTTER - 1, (t.open ? t.rows : 1) * ROW + GAP); }
         ctx.fillStyle = th.dim;
         if (t.rows > 1) ctx.fillText(t.open ? '▾' : '▸', 5, y + ROW / 2);
-        ctx.fillStyle = th.fg; ctx.fillText(clip((v[3] ? '★ ' : '') + t.name, 25), 18, y + ROW / 2);
-        if (t.open && t.rows > 1 && t.proc) { ctx.fillStyle = th.dim; ctx.fillText(clip(t.proc, 25), 18, y + ROW * 1.5); }
+        ctx.fillStyle = th.fg; ctx.fillText(fitText(ctx, (v[3] ? '★ ' : '') + t.name, GUTTER - 26), 18, y + ROW / 2);
+        if (t.open && t.rows > 1 && t.proc) { ctx.fillStyle = th.dim; ctx.fillText(fitText(ctx, t.proc, GUTTER - 26), 18, y + ROW * 1.5); }
         ctx.fillStyle = th.line; ctx.fillRect(0, Math.round(y - GAP / 2) - .5, p.W, 1);
       }
     });
@@ -232,7 +233,7 @@ function timelinePainter(m, cv, root, scroller) {
   function axis() {
     ctx.fillStyle = th.bg; ctx.fillRect(GUTTER, MAP, p.W - GUTTER, AXIS);
     ctx.fillStyle = th.line; ctx.fillRect(0, head - 1, p.W, 1);
-    const [list, step] = ticks(m.show[0], m.show[1], (p.W - GUTTER) / 110);
+    const [list, step] = timeTicks(m.show[0], m.show[1], p.W - GUTTER);
     clipped(GUTTER, MAP, () => {
       for (const t of list) {
         const x = p.x(t);
@@ -257,7 +258,7 @@ function timelinePainter(m, cv, root, scroller) {
         if (w <= 0 || b < last + 1) continue;
         last = b;
         ctx.fillStyle = th.chip; ctx.fillRect(a, y + 1, Math.max(1, w - 1), STEPS - 3);
-        ctx.fillStyle = th.fg; ctx.fillText(clip(name, Math.floor((w - 8) / CHAR)), a + 4, y + STEPS / 2 - .5);
+        ctx.fillStyle = th.fg; ctx.fillText(fitText(ctx, name, w - 8), a + 4, y + STEPS / 2 - .5);
       }
     });
   }

@@ -57,10 +57,10 @@ function ticks(a, b, n, binary) {
   const raw = (b - a) / Math.max(1, n);
   if (!(raw > 0)) return [[], 1];
   let step;
-  if (binary) step = 2 ** Math.ceil(Math.log2(raw) - .3);
+  if (binary) step = 2 ** Math.round(Math.log2(raw));
   else { const m = 10 ** Math.floor(Math.log10(raw)), f = raw / m; step = m * (f < 1.5 ? 1 : f < 3.5 ? 2 : f < 7.5 ? 5 : 10); }
   const out = [];
-  for (let i = Math.ceil(a / step - 1e-9); i * step <= b + step * 1e-9 && out.length < 500; i++) out.push(i * step);
+  for (let i = Math.ceil(a / step - 1e-9); i * step <= b + step * 1e-9 && out.length < 500; i++) out.push(i * step + 0);
   return [out, step];
 }
 
@@ -143,4 +143,17 @@ const shorten = s => {
   const d = s.replace(/^void /, '').replace(/\((?:anonymous namespace|anonymous class)\)::/g, '').replace(/at::native::|c10::|std::|at::cuda::/g, ''), p = d.search(/[^(]\(.*$/);
   return p > 8 ? d.slice(0, p + 1) : d;
 };
+// s as far as it fits into w pixels of ctx's font. Widths of whole texts are remembered.
+const widths = new Map();
+function fitText(ctx, s, w) {
+  let full = widths.get(s);
+  if (full == null) { full = ctx.measureText(s).width; if (widths.size > 2e4) widths.clear(); widths.set(s, full); }
+  return full <= w ? s : clip(s, Math.floor(s.length * (w - 9) / full));
+}
+// Ticks of a time axis whose labels do not touch: about one per 70 pixels, fewer where labels are long.
+function timeTicks(a, b, w) {
+  let out = ticks(a, b, w / 70);
+  for (let n = w / 70; n > 1; n *= .8) { out = ticks(a, b, n); if ((fmtTick(b, out[1]).length * 6.4 + 18) * out[0].length <= w * 1.02) break; }
+  return out;
+}
 const clip = (s, n) => s.length <= n ? s : n < 3 ? '' : s.slice(0, n - 1) + '…';
