@@ -21,15 +21,17 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"time"
 )
 
 const (
-	maxFile   = 8 << 20  // bytes at which a file is cut when a session begins
-	keepFile  = 4 << 20  // bytes of the newest records that are kept then
-	maxLine   = 1 << 20  // longer inputs are not kept
-	maxOutput = 64 << 10 // longer results are cut
+	maxFile    = 8 << 20  // bytes at which a file is cut when a session begins
+	keepFile   = 4 << 20  // bytes of the newest records that are kept then
+	maxLine    = 1 << 20  // longer inputs are not kept
+	maxOutput  = 64 << 10 // longer results are cut
+	maxSession = 1 << 30  // what no honest count reaches
 )
 
 // record is one line of the file.
@@ -142,7 +144,7 @@ func (s *Store) Input(line int, code string) error {
 // Output records the text of a line's result.
 func (s *Store) Output(line int, text string) error {
 	if len(text) > maxOutput {
-		text = text[:maxOutput]
+		text = strings.ToValidUTF8(text[:maxOutput], "")
 	}
 	return s.add(record{Line: line, Output: &text})
 }
@@ -275,7 +277,7 @@ func scan(r io.Reader, each func(record)) error {
 			return fmt.Errorf("reading history: %w", err)
 		}
 		var rec record
-		if json.Unmarshal(line, &rec) == nil && rec.Session > 0 {
+		if json.Unmarshal(line, &rec) == nil && 0 < rec.Session && rec.Session < maxSession {
 			each(rec)
 		}
 		line = line[:0]
