@@ -29,6 +29,7 @@ type plan struct {
 	changed  map[*Symbol]bool // old symbols whose new meaning differs in type
 	extended map[*Symbol]bool // types that get methods
 	stay     map[*item]string // items that do not compile with the new meanings, and why
+	query    bool             // the code is being typed: take the first attempt for what it is
 }
 
 // maxAttempts bounds how often a check starts again. Each time at least one item is given up on.
@@ -73,12 +74,12 @@ func (s *Session) check(v *view, st *state, n int, code string) *Checked {
 		c.report(syntax)
 		return c
 	}
-	return s.checkPieces(v, st, n, code, pieces, ps)
+	return s.checkPieces(v, st, n, code, pieces, ps, false).c
 }
 
 // checkPieces checks what was parsed of a cell.
-func (s *Session) checkPieces(v *view, st *state, n int, code string, pieces []Piece, ps []*parsed) *Checked {
-	p := plan{changed: map[*Symbol]bool{}, extended: map[*Symbol]bool{}, stay: map[*item]string{}}
+func (s *Session) checkPieces(v *view, st *state, n int, code string, pieces []Piece, ps []*parsed, query bool) *checker {
+	p := plan{query: query, changed: map[*Symbol]bool{}, extended: map[*Symbol]bool{}, stay: map[*item]string{}}
 	for range maxAttempts {
 		k := &checker{plan: p, s: s, v: v, st: st, code: code, lines: lineStarts(code), ps: ps,
 			c:   &Checked{N: n, Code: code, Pieces: pieces, Fset: v.fset, session: s},
@@ -86,13 +87,13 @@ func (s *Session) checkPieces(v *view, st *state, n int, code string, pieces []P
 			fresh: map[*Symbol]*Symbol{}, dirty: map[*Symbol]bool{}, grown: map[*Symbol]bool{}, wasBound: map[*item]*item{},
 			spelt: map[string]*Symbol{}}
 		if k.attempt() {
-			return k.c
+			return k
 		}
 		p = k.plan
 	}
 	c := &Checked{N: n, Code: code, Pieces: pieces, Fset: v.fset, session: s}
 	c.report([]problem{{0, 0, "the redefinitions in this cell do not settle; split it into several cells"}})
-	return c
+	return &checker{c: c}
 }
 
 // attempt runs steps 2 to 7; it returns false when the plan has grown.
@@ -107,6 +108,9 @@ func (k *checker) attempt() bool {
 	k.resolve()
 	k.generate()
 	k.typecheck()
+	if k.query {
+		return true
+	}
 	if k.grow() {
 		return false
 	}

@@ -16,6 +16,14 @@ type Packages interface {
 	Prepare(paths []string)
 	// Standard returns the import paths of the standard packages of that name, the preferred one first.
 	Standard(name string) []string
+	// StandardNames returns the names of all standard packages.
+	StandardNames() []string
+	// Paths returns the import paths that cells are likely to import.
+	Paths() []string
+	// PackageDir is the folder with a package's source, "" when unknown.
+	PackageDir(path string) string
+	// File is the path on disk of a file as export data names it.
+	File(name string) string
 }
 
 // Session is what the cells so far have declared. All methods are safe for concurrent use; queries work on the state of

@@ -8,6 +8,8 @@ import (
 	"go/types"
 	"io"
 	"os"
+	"path/filepath"
+	"strings"
 )
 
 // Importer returns an importer with packages of its own, positioned in fset. It is for one goroutine at a time.
@@ -51,4 +53,29 @@ func (r *reader) open(path string) (io.ReadCloser, error) {
 		return nil, fmt.Errorf("importing %q: it was not listed", path)
 	}
 	return os.Open(p.Export)
+}
+
+// PackageDir is the folder with a package's source, "" when it is not known.
+func (m *Modules) PackageDir(path string) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if p := m.pkgs[path]; p != nil && p.Dir != "" {
+		return p.Dir
+	}
+	if m.cfg.GOROOT != "" && valid(path) {
+		if dir := filepath.Join(m.cfg.GOROOT, "src", filepath.FromSlash(path)); !strings.Contains(path, "..") {
+			if st, err := os.Stat(dir); err == nil && st.IsDir() {
+				return dir
+			}
+		}
+	}
+	return ""
+}
+
+// File is the path on disk of a file as export data names it: files of the Go installation start with $GOROOT there.
+func (m *Modules) File(name string) string {
+	if rest, ok := strings.CutPrefix(name, "$GOROOT"); ok && m.cfg.GOROOT != "" {
+		return m.cfg.GOROOT + rest
+	}
+	return name
 }

@@ -1,6 +1,7 @@
 package mods
 
 import (
+	"go/build"
 	"io/fs"
 	"os"
 	"path"
@@ -97,8 +98,27 @@ func hasGo(dir string) bool {
 	}
 	for _, f := range files {
 		if strings.HasSuffix(f.Name(), ".go") && !strings.HasSuffix(f.Name(), "_test.go") {
-			return true
+			if ok, err := build.Default.MatchFile(dir, f.Name()); ok && err == nil { // not an experiment
+				return true
+			}
 		}
 	}
 	return false
+}
+
+// Paths returns the import paths of the standard packages and of what is known of the session's module, sorted.
+func (m *Modules) Paths() []string {
+	var out []string
+	for _, l := range m.standard() {
+		out = append(out, l...)
+	}
+	m.mu.Lock()
+	for p, l := range m.pkgs {
+		if !l.Standard && l.Name != "main" && l.Name != "" && !strings.Contains("/"+p+"/", "/internal/") {
+			out = append(out, p)
+		}
+	}
+	m.mu.Unlock()
+	slices.Sort(out)
+	return slices.Compact(out)
 }
