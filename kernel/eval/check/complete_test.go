@@ -36,7 +36,7 @@ func TestComplete(t *testing.T) {
 	questions(t, "testdata/complete/*.txt", func(s *check.Session, code string, cursor int) string {
 		c := s.Complete(code, cursor)
 		var b strings.Builder
-		fmt.Fprintf(&b, "  replaces %q, %d items\n", code[c.Start:c.End], len(c.Items))
+		fmt.Fprintf(&b, "  replaces %q\n", code[c.Start:c.End])
 		for i, it := range c.Items {
 			if i == 12 {
 				b.WriteString("  …\n")
