@@ -2,6 +2,7 @@ package analyze
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"strings"
 	"testing"
@@ -50,13 +51,28 @@ type goldenPlugin struct {
 	MemoryStats struct {
 		Rows map[string][][]any `json:"rows"`
 	} `json:"memory_stats"`
-	Peaks  map[string]float64 `json:"memory_peak"`
-	Events map[string]any     `json:"memory_event_counts"`
-	TCPie  struct {
+	Peaks   map[string]float64 `json:"memory_peak"`
+	Events  map[string]any     `json:"memory_event_counts"`
+	Modules struct {
+		Data []goldenModule `json:"data"`
+	} `json:"module_view"`
+	TCPie struct {
 		Total struct {
 			Rows [][]any `json:"rows"`
 		} `json:"total"`
 	} `json:"tc_pie"`
+}
+
+type goldenModule struct {
+	Name       string         `json:"name"`
+	ID         int64          `json:"id"`
+	Calls      int64          `json:"occurences"`
+	Operators  int64          `json:"operators"`
+	Host       float64        `json:"host_duration"`
+	HostSelf   float64        `json:"self_host_duration"`
+	Device     float64        `json:"device_duration"`
+	DeviceSelf float64        `json:"self_device_duration"`
+	Children   []goldenModule `json:"children"`
 }
 
 type goldenOp struct {
@@ -112,6 +128,7 @@ func TestViewsAgreeWithPlugin(t *testing.T) {
 			checkOperators(t, a, &want, true)
 			checkKernels(t, Of(tr), &want)
 			checkMemory(t, a, &want)
+			checkModules(t, a, want.Modules.Data)
 		})
 	}
 }
@@ -288,6 +305,65 @@ func checkKernels(t *testing.T, a *Analysis, want *goldenPlugin) {
 	}
 }
 
+// countedElsewhere lists calls in owlv2_h100_132k_events that the plugin's memory table misses although its own operator
+// table has them (3062 aten::empty, 1375 aten::reshape); they neither allocate nor free.
+var countedElsewhere = map[string]float64{"aten::empty": 20, "aten::reshape": 15}
+
+// checkModules compares the hierarchy by paths, and figures by module: the plugin shows at every place of a module that
+// occurs at several the sum over all of them, and a child twice when its own children differ from call to call.
+// It also takes the runtime calls of no operator (external id 0) for calls of the first module, which has external id 0 too.
+func checkModules(t *testing.T, a *Analysis, want []goldenModule) {
+	t.Helper()
+	got, paths := map[string]Module{}, map[string]bool{}
+	var walk func(prefix string, list []Module)
+	walk = func(prefix string, list []Module) {
+		for _, m := range list {
+			paths[prefix+"/"+m.Name] = true
+			sum := got[m.Name]
+			sum.Calls += m.Calls
+			sum.Operators += m.Operators
+			sum.Host += m.Host
+			sum.HostSelf += m.HostSelf
+			sum.Device += m.Device
+			sum.DeviceSelf += m.DeviceSelf
+			got[m.Name] = sum
+			walk(prefix+"/"+m.Name, m.Children)
+		}
+	}
+	walk("", a.ModulesAs(Plugin).Roots)
+	loose := 0.0
+	for i, c := range a.index().class {
+		if s := &a.Trace.Slices[i]; c == trace.ClassRuntime && s.Ext == 0 {
+			loose += float64(s.Dur)
+		}
+	}
+	wanted := map[string]bool{}
+	var compare func(prefix string, list []goldenModule, root bool)
+	compare = func(prefix string, list []goldenModule, root bool) {
+		for _, w := range list {
+			id := prefix + "/" + w.Name
+			wanted[id] = true
+			g := got[w.Name]
+			if g.Calls != w.Calls || g.Operators != w.Operators {
+				t.Errorf("%s: %d calls and %d operators, want %d and %d", id, g.Calls, g.Operators, w.Calls, w.Operators)
+			}
+			self := float64(g.HostSelf)
+			if root {
+				self -= loose
+			}
+			near(t, id+": host", float64(g.Host), tick, w.Host)
+			near(t, id+": host self", self, tick, w.HostSelf)
+			near(t, id+": device", float64(g.Device), tick, w.Device)
+			near(t, id+": device self", float64(g.DeviceSelf), tick, w.DeviceSelf)
+			compare(id, w.Children, false)
+		}
+	}
+	compare("", want, true)
+	if !maps.Equal(paths, wanted) {
+		t.Errorf("modules at %d places, want %d", len(paths), len(wanted))
+	}
+}
+
 func checkMemory(t *testing.T, a *Analysis, want *goldenPlugin) {
 	t.Helper()
 	r := a.MemoryAs(MemoryOptions{}, Plugin)
@@ -325,6 +401,9 @@ func checkMemory(t *testing.T, a *Analysis, want *goldenPlugin) {
 				continue
 			}
 			delete(stats, v.Operator)
+			if also, ok := countedElsewhere[v.Operator]; ok && float64(v.Calls) == row[1].(float64)+also {
+				v.Calls = int64(row[1].(float64))
+			}
 			got := []float64{float64(v.Calls), float64(v.Increase) / 1024, float64(v.SelfIncrease) / 1024, float64(v.Allocs),
 				float64(v.SelfAllocs), float64(v.Allocated) / 1024, float64(v.SelfAllocated) / 1024}
 			for i, g := range got {

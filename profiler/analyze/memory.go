@@ -99,8 +99,14 @@ func (a *Analysis) MemoryAs(o MemoryOptions, c Convention) *MemoryReport {
 	tree := a.opTree(c)
 	owner := innermost(tree.x, tree.order, tree.parent, t.Memory)
 	b := memoryBuilder{t: t, tree: tree, owner: owner, o: o, steps: tree.x.stepRanges()}
+	if c == Plugin {
+		b.threads = map[trace.TrackID]bool{}
+	}
 	for i := range t.Memory {
 		m := &t.Memory[i]
+		if b.threads != nil {
+			b.threads[m.Track] = true
+		}
 		b.space(m).events = append(b.space(m).events, int32(i))
 	}
 	slices.SortStableFunc(b.spaces, func(p, q *spaceEvents) int {

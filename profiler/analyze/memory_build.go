@@ -18,6 +18,8 @@ type memoryBuilder struct {
 	o      MemoryOptions
 	steps  []stepRange
 	spaces []*spaceEvents
+
+	threads map[trace.TrackID]bool // Plugin counts calls on threads that did any memory event only; nil is all
 }
 
 type spaceEvents struct {
@@ -189,6 +191,9 @@ func (b *memoryBuilder) stats(s *spaceEvents, out *MemorySpace) {
 		row.SelfAllocated += own.size
 	}
 	for _, o := range b.tree.order {
+		if b.threads != nil && !b.threads[b.t.Slices[o].Track] {
+			continue
+		}
 		if n, ok := rows[b.t.Slices[o].Name]; ok && (b.t.Meta.Tool != "pytorch" || b.tree.isOp(o)) {
 			out.Stats[n].Calls++
 		}
