@@ -14,7 +14,7 @@ type EChart interface {
 }
 
 // echartOption turns a chart into plain data. Anything that go-echarts would run as code is an error; the script knows
-// a few functions by name, "@fn:time", "@fn:bytes", "@fn:count" and "@fn:percent".
+// a few functions by name, "@fn:time", "@fn:tick", "@fn:bytes", "@fn:count" and "@fn:percent".
 func echartOption(c EChart) (map[string]any, error) {
 	c.Validate()
 	b, err := json.Marshal(c.JSON())

@@ -98,7 +98,7 @@ func (r *report) sortViews() {
 
 // headline is one line about the trace.
 func headline(t *trace.Trace) string {
-	parts := []string{plural(int64(len(t.Slices)), "event") + " over " + formatTime(float64(t.Meta.End-t.Meta.Start))}
+	parts := []string{plural(int64(len(t.Slices)), "event") + " in a window of " + formatTime(float64(t.Meta.End-t.Meta.Start))}
 	if n := len(t.Devices); n > 0 {
 		name := t.Devices[0].Name
 		if n > 1 {

@@ -15,6 +15,14 @@ type rowTrack struct {
 	busy int64 // ns covered in the first row
 }
 
+func (rt *rowTrack) events() int {
+	n := 0
+	for _, r := range rt.rows {
+		n += len(r)
+	}
+	return n
+}
+
 // rowEvent is a slice or an instant in its row. Slice is trace.NoSlice for instants.
 type rowEvent struct {
 	start, end int64

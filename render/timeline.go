@@ -211,9 +211,9 @@ func (b *timelineBuilder) nameOf(name string, c trace.Class) uint32 {
 }
 
 func (b *timelineBuilder) describeTracks(rows []*rowTrack) {
-	// The busiest tracks are open at first, as far as about thirty rows go.
+	// The tracks with the most events are open at first, as far as about thirty rows go.
 	order := slices.Clone(rows)
-	slices.SortStableFunc(order, func(x, y *rowTrack) int { return cmp.Compare(y.busy, x.busy) })
+	slices.SortStableFunc(order, func(x, y *rowTrack) int { return cmp.Compare(y.events(), x.events()) })
 	room, open := 30-len(rows), map[*rowTrack]bool{}
 	for _, rt := range order {
 		if n := len(rt.rows) - 1; n <= room || len(open) == 0 {

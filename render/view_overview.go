@@ -35,7 +35,12 @@ func (r *report) overview() error {
 	}
 	if len(ov.GPUs) > 0 {
 		g := gpuGrid(ov.GPUs)
-		parts = append(parts, g.part())
+		if len(ov.GPUs) <= 4 {
+			g = turned(g)
+		}
+		p := g.part()
+		p.Half = len(ov.GPUs) <= 4
+		parts = append(parts, p)
 		r.still.WriteString(g.html(16, r.o.TimeUnit))
 	}
 	if len(advice) > 0 {
@@ -150,6 +155,22 @@ func gpuGrid(list []analyze.GPU) *Grid {
 		g.Rows = append(g.Rows, []any{fmt.Sprintf("GPU %d", d.ID), d.Name, orEmpty(d.Memory), d.Capability, pct(d.Utilization), pct(d.BusyRatio), pct(d.SMEfficiency), occ, pct(d.TensorCores), pct(d.TensorCores2), d.KernelTime})
 	}
 	return g
+}
+
+// turned makes a row of each column, for tables of a few rows with many columns.
+func turned(g *Grid) *Grid {
+	out := &Grid{Title: g.Title, Sort: -1, Cols: []Column{{Name: g.Cols[0].Name}}}
+	for _, row := range g.Rows {
+		out.Cols = append(out.Cols, Column{Name: cellText(g.Cols[0], row[0], "")})
+	}
+	for i, c := range g.Cols[1:] {
+		row := []any{c.Name}
+		for _, r := range g.Rows {
+			row = append(row, cellText(c, r[i+1], ""))
+		}
+		out.Rows = append(out.Rows, row)
+	}
+	return out
 }
 
 func (r *report) advice(list []analyze.Advice) *advicePart {

@@ -135,7 +135,7 @@ func (r *report) stepBars(s *analyze.StepReport) (*echartPart, error) {
 	if axes, ok := p.Option["yAxis"].([]any); ok {
 		for _, a := range axes {
 			if m, ok := a.(map[string]any); ok {
-				m["axisLabel"] = map[string]any{"formatter": "@fn:time"}
+				m["axisLabel"] = map[string]any{"formatter": "@fn:tick"}
 			}
 		}
 	}
@@ -146,16 +146,22 @@ func (r *report) stepBars(s *analyze.StepReport) (*echartPart, error) {
 func (r *report) pie(title, label string, names []string, values []float64, format string) (*echartPart, error) {
 	pie := charts.NewPie()
 	var data []opts.PieData
+	seen := map[string]bool{}
 	for i, v := range values {
 		if v > 0 {
-			data = append(data, opts.PieData{Name: clipText(shorten(strings.ToValidUTF8(names[i], "")), 48), Value: v})
+			name := clipText(shorten(strings.ToValidUTF8(names[i], "")), 34)
+			for n := 2; seen[name]; n++ { // a legend needs names that differ
+				name = fmt.Sprintf("%s (%d)", clipText(shorten(names[i]), 30), n)
+			}
+			seen[name] = true
+			data = append(data, opts.PieData{Name: name, Value: v})
 		}
 	}
 	pie.SetGlobalOptions(
 		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "item"}),
-		charts.WithLegendOpts(opts.Legend{Show: opts.Bool(true), Type: "scroll", Orient: "vertical", Left: "58%", Top: "middle"}),
+		charts.WithLegendOpts(opts.Legend{Show: opts.Bool(true), Type: "scroll", Orient: "vertical", Left: "52%", Top: "middle"}),
 	)
-	pie.AddSeries(label, data, charts.WithPieChartOpts(opts.PieChart{Radius: []string{"42%", "72%"}, Center: []string{"29%", "50%"}}), charts.WithLabelOpts(opts.Label{Show: opts.Bool(true), Formatter: "{d}%"}))
+	pie.AddSeries(label, data, charts.WithPieChartOpts(opts.PieChart{Radius: []string{"36%", "60%"}, Center: []string{"27%", "50%"}}), charts.WithLabelOpts(opts.Label{Show: opts.Bool(true), Formatter: "{d}%"}))
 	r.packed.charts = true
 	p, err := newEChart(title, pie, label, true)
 	if err != nil {
