@@ -1,0 +1,460 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gander-go/gander/kernel/cell"
+	"github.com/gander-go/gander/kernel/session/link"
+)
+
+// built is the workspace and the plugin of testdata/cells.go.txt, made once for all tests.
+var built = sync.OnceValues(func() (*built_, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return nil, err
+	}
+	w, err := Prepare(context.Background(), BuildConfig{CacheDir: filepath.Join(cache, "gander-test")})
+	if err != nil {
+		return nil, err
+	}
+	src, err := os.ReadFile("testdata/cells.go.txt")
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "gander-cells")
+	if err != nil {
+		return nil, err
+	}
+	file := filepath.Join(dir, "cells.go")
+	if err := os.WriteFile(file, src, 0o644); err != nil {
+		return nil, err
+	}
+	so := filepath.Join(dir, "cells.so")
+	cmd := w.Command(context.Background(), "build", "-buildmode=plugin", "-ldflags="+w.LDFlags, "-o", so, file)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("building the test's cells: %w\n%s", err, out)
+	}
+	return &built_{w, so, dir}, nil
+})
+
+type built_ struct {
+	w           *Workspace
+	plugin, dir string
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if b, err := built(); err == nil {
+		os.RemoveAll(b.dir)
+	}
+	os.Exit(code)
+}
+
+// open starts a session that can run the test's cells.
+func open(t *testing.T, edit func(*Config)) *Session {
+	t.Helper()
+	b, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := Config{Workspace: b.w}
+	if edit != nil {
+		edit(&cfg)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	s, err := Start(ctx, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// unit is the unit that calls the function of that name.
+func unit(entry string) link.Run {
+	b, _ := built()
+	return link.Run{Unit: link.Unit{Engine: link.EngineNative, Plugins: []string{b.plugin}, Entry: entry}}
+}
+
+// call runs one of the test's cells.
+func call(t *testing.T, s *Session, entry string, in cell.Input) (*link.Done, *output) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	out := &output{}
+	r := unit(entry)
+	r.AllowStdin = in != nil
+	d, err := s.Run(ctx, r, out, in)
+	if err != nil {
+		t.Fatalf("running %s: %v", entry, err)
+	}
+	return d, out
+}
+
+// output keeps what a cell shows, one entry for each stretch of a stream and each display.
+type output struct {
+	mu    sync.Mutex
+	items []string
+}
+
+func (o *output) add(kind, s string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if n := len(o.items); n > 0 && (kind == "out:" || kind == "err:") && strings.HasPrefix(o.items[n-1], kind) {
+		o.items[n-1] += s
+		return
+	}
+	o.items = append(o.items, kind+s)
+}
+
+func (o *output) Stream(name cell.StreamName, s string) { o.add(string(name)[3:]+":", s) }
+func (o *output) Display(b cell.Bundle)                 { o.add("display:", fmt.Sprint(b.Data["text/plain"])) }
+func (o *output) Update(b cell.Bundle)                  { o.add("update:", fmt.Sprint(b.Data["text/plain"])) }
+func (o *output) Clear(wait bool)                       { o.add("clear:", fmt.Sprint(wait)) }
+
+func (o *output) all() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return strings.Join(o.items, "|")
+}
+
+type answers func(prompt string, password bool) (string, error)
+
+func (a answers) Ask(prompt string, password bool) (string, error) { return a(prompt, password) }
+
+func TestValueAndState(t *testing.T) {
+	s := open(t, nil)
+	for i := 1; i <= 3; i++ {
+		d, _ := call(t, s, "Count", nil)
+		if d.Err != nil || d.Value == nil || d.Value.Text["text/plain"] != fmt.Sprint(i) {
+			t.Fatalf("run %d: %+v", i, d)
+		}
+	}
+	d, _ := call(t, s, "Two", nil)
+	if got := d.Value.Text["text/plain"]; got != "12 <nil>" {
+		t.Errorf("two results are shown as %q", got)
+	}
+	vars, err := s.Vars(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(vars) != 2 || vars[0].Name != "counter" || vars[0].Value != "3" || vars[0].Type != "int" || vars[1].Value != `""` {
+		t.Errorf("variables: %+v", vars)
+	}
+	if r := s.Ready(); !r.Native || r.GoVersion != runtime.Version() {
+		t.Errorf("greeting: %+v", r)
+	}
+}
+
+func TestOutputIsInOrder(t *testing.T) {
+	s := open(t, nil)
+	_, out := call(t, s, "Order", nil)
+	var want strings.Builder
+	for i := range 200 {
+		if i == 0 {
+			want.WriteString("out:")
+		}
+		fmt.Fprintf(&want, "o%d\n|err:e%d\n|out:r%d\n|display:d%d|out:f%d\n", i, i, i, i, i)
+	}
+	if got := out.all(); got != want.String() {
+		t.Errorf("got %.300q\nwant %.300q", got, want.String())
+	}
+}
+
+func TestChildProcessOutput(t *testing.T) {
+	s := open(t, nil)
+	_, out := call(t, s, "Child", nil)
+	if got, want := out.all(), "out:before\nout\n|err:err\n|out:out2\nafter\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestManyLines(t *testing.T) {
+	s := open(t, nil)
+	var want strings.Builder
+	want.WriteString("out:")
+	for i := range 100_000 {
+		fmt.Fprintln(&want, "line", i)
+	}
+	for _, entry := range []string{"Lines", "LinesDirect"} {
+		d, out := call(t, s, entry, nil)
+		t.Logf("%s: %v", entry, time.Duration(d.Wall))
+		if got := out.all(); got != want.String() {
+			t.Errorf("%s: %d bytes, want %d", entry, len(got), want.Len())
+		}
+	}
+}
+
+func TestLongText(t *testing.T) {
+	s := open(t, nil)
+	_, out := call(t, s, "Long", nil)
+	if got := out.all(); got != "out:"+strings.Repeat("ä", 3<<20) {
+		t.Errorf("%d bytes, want %d", len(got), 6<<20+4)
+	}
+	d, out := call(t, s, "LongDirect", nil)
+	if got := out.all(); got != "out:"+strings.Repeat("x", 300<<10) {
+		t.Errorf("direct: %d bytes, error %v", len(got), d.Value)
+	}
+}
+
+func TestDisplays(t *testing.T) {
+	s := open(t, nil)
+	_, out := call(t, s, "Update", nil)
+	if got, want := out.all(), "display:0 %|update:100 %|clear:true|display:<b>x</b>"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestPanics(t *testing.T) {
+	s := open(t, nil)
+	tests := []struct{ entry, kind, message, goType, stack string }{
+		{"Panics", "panic", "mine: first\nsecond", "*main.myError", "In[3]:2"},
+		{"PanicIndex", "panic", "runtime error: index out of range [100] with length 0", "runtime.boundsError", "In[3]:5"},
+		{"Segv", "panic", "runtime error: invalid memory address or nil pointer dereference", "runtime.errorString", "In[8]:2"},
+		{"PanicNasty", "panic", "main.nasty, which panics when it is printed", "main.nasty", "PanicNasty"},
+		{"ShowNasty", "panic", "no HTML", "string", "nastyValue"},
+		{"Goexit", "goexit", "the cell ended its goroutine with runtime.Goexit", "", ""},
+		{"GuardedGoroutinePanic", "panic", "guarded", "string", ""},
+	}
+	for _, tt := range tests {
+		d, _ := call(t, s, tt.entry, nil)
+		f := d.Err
+		if f == nil || f.Kind != tt.kind || f.Message != tt.message || f.GoType != tt.goType || !strings.Contains(f.Stack, tt.stack) {
+			t.Errorf("%s: %+v", tt.entry, f)
+		}
+		if tt.entry == "Panics" && strings.Join(f.Causes, ",") != "first\nsecond,first,second" {
+			t.Errorf("causes: %q", f.Causes)
+		}
+	}
+	if d, _ := call(t, s, "Count", nil); d.Value.Text["text/plain"] != "1" || s.Generation() != 1 {
+		t.Error("state was lost by panics")
+	}
+}
+
+func TestDeaths(t *testing.T) {
+	tests := []struct {
+		entry, kind, message, stack string
+		code                        int
+		output                      string
+	}{
+		{"Exit3", "exit", "the cell called os.Exit(3)", "", 3, "out:bye\n"},
+		{"LogFatal", "exit", "os.Exit(1) or log.Fatal", "", 1, "that was it\n"},
+		{"Exit2Liar", "exit", "os.Exit(2)", "", 2, "err:panic: just kidding\n"},
+		{"Overflow", "died", "stack overflow", "In[4]:7", 2, ""},
+		{"MapWrites", "died", "fatal error: concurrent map writes", "In[5]:3", 2, ""},
+		{"RawGoroutinePanic", "died", "panic: in a goroutine", "In[6]:2", 2, ""},
+		{"Killed", "died", "signal 9 (killed), perhaps because the machine ran out of memory", "", 0, ""},
+	}
+	var resets []string
+	s := open(t, func(c *Config) { c.OnReset = func(reason string) { resets = append(resets, reason) } })
+	for i, tt := range tests {
+		call(t, s, "Count", nil)
+		d, out := call(t, s, tt.entry, nil)
+		f := d.Err
+		if f == nil || f.Kind != tt.kind || !strings.Contains(f.Message, tt.message) || !strings.Contains(f.Stack, tt.stack) || f.Code != tt.code {
+			t.Errorf("%s: %+v", tt.entry, f)
+			continue
+		}
+		if got := out.all(); !strings.HasSuffix(got, tt.output) || tt.output == "" && got != "" {
+			t.Errorf("%s wrote %.2000q", tt.entry, got)
+		}
+		if strings.Contains(f.Stack, "runtime.") {
+			t.Errorf("%s: the stack shows the runtime:\n%s", tt.entry, f.Stack)
+		}
+		if len(resets) != i+1 || s.Generation() != i+2 {
+			t.Errorf("%s: told of %d resets, generation %d", tt.entry, len(resets), s.Generation())
+		}
+		d, out = call(t, s, "Count", nil)
+		if d.Err != nil || d.Value.Text["text/plain"] != "1" {
+			t.Errorf("after %s: %+v", tt.entry, d)
+		}
+		if got := out.all(); !strings.HasPrefix(got, "err:Note: the session was restarted") {
+			t.Errorf("after %s the next cell shows %q", tt.entry, got)
+		}
+		if _, out = call(t, s, "Count", nil); out.all() != "" {
+			t.Errorf("the notice is shown twice: %q", out.all())
+		}
+	}
+}
+
+func TestWordsOfACrashAreShownWhenThereIsNone(t *testing.T) {
+	s := open(t, nil)
+	d, out := call(t, s, "Liar", nil)
+	if d.Err != nil || out.all() != "err:panic: just kidding\n" {
+		t.Errorf("%+v, shown %q", d.Err, out.all())
+	}
+}
+
+// interruptWhen cancels the run once it has shown text.
+func interruptWhen(t *testing.T, s *Session, entry, text string, in cell.Input) (*link.Done, *output, time.Duration) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	out := &output{}
+	var at time.Time
+	go func() {
+		for !strings.Contains(out.all(), text) {
+			time.Sleep(time.Millisecond)
+		}
+		at = time.Now()
+		cancel()
+	}()
+	r := unit(entry)
+	r.AllowStdin = in != nil
+	d, err := s.Run(ctx, r, out, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d, out, time.Since(at)
+}
+
+func TestInterrupt(t *testing.T) {
+	s := open(t, nil)
+	s.Interrupt() // nothing runs
+	d, _, took := interruptWhen(t, s, "Loop", "looping", nil)
+	t.Logf("a loop stops after %v", took)
+	if d.Err == nil || d.Err.Kind != "interrupted" || s.Generation() != 1 {
+		t.Errorf("loop: %+v", d.Err)
+	}
+	d, _, _ = interruptWhen(t, s, "Sleeper", "sleeping", nil)
+	if d.Err != nil || d.Value.Text["text/plain"] != "sleep: signal: interrupt" || s.Generation() != 1 {
+		t.Errorf("child process: %+v %+v", d.Err, d.Value)
+	}
+	if d, _ := call(t, s, "Count", nil); d.Err != nil || d.Value.Text["text/plain"] != "1" {
+		t.Errorf("after interrupts: %+v", d)
+	}
+}
+
+func TestInterruptOfABlockedCell(t *testing.T) {
+	s := open(t, func(c *Config) { c.Grace = 300 * time.Millisecond })
+	d, _, _ := interruptWhen(t, s, "Tight", "stuck", nil)
+	if f := d.Err; f == nil || f.Kind != "interrupted" || !strings.Contains(f.Message, "blocked in: chan receive") || !strings.Contains(f.Stack, "In[9]:4") || s.Generation() != 2 {
+		t.Errorf("%+v", d.Err)
+	}
+	if d, out := call(t, s, "Count", nil); d.Value.Text["text/plain"] != "1" || !strings.Contains(out.all(), "Note: the session was restarted") {
+		t.Errorf("after: %+v %q", d, out.all())
+	}
+}
+
+func TestSecondInterruptReplaces(t *testing.T) {
+	s := open(t, func(c *Config) { c.Grace = time.Minute })
+	go func() {
+		time.Sleep(400 * time.Millisecond)
+		s.Interrupt()
+	}()
+	time.AfterFunc(900*time.Millisecond, s.Interrupt)
+	d, _ := call(t, s, "Tight", nil)
+	if d.Err == nil || !strings.Contains(d.Err.Message, "interrupted twice") {
+		t.Errorf("%+v", d.Err)
+	}
+}
+
+func TestInput(t *testing.T) {
+	s := open(t, nil)
+	var asked []string
+	in := answers(func(prompt string, password bool) (string, error) {
+		asked = append(asked, fmt.Sprintf("%s %v", prompt, password))
+		return "Ada", nil
+	})
+	for range 2 { // the reader is one that the first cell made
+		d, out := call(t, s, "ReadLine", in)
+		if d.Err != nil || d.Value.Text["text/plain"] != `"Ada\n" <nil>` || out.all() != "out:name? " {
+			t.Fatalf("%+v %q", d, out.all())
+		}
+	}
+	d, _ := call(t, s, "AskPassword", in)
+	if d.Value.Text["text/plain"] != `"Ada" <nil>` || asked[2] != "secret:  true" {
+		t.Errorf("%+v %q", d, asked)
+	}
+	d, out := call(t, s, "ReadLine", nil)
+	if !strings.Contains(d.Value.Text["text/plain"], "i/o timeout") || !strings.Contains(out.all(), "does not allow input") {
+		t.Errorf("without input: %+v %q", d.Value, out.all())
+	}
+	d, _ = call(t, s, "AskPassword", nil)
+	if !strings.Contains(d.Value.Text["text/plain"], "does not allow input") {
+		t.Errorf("password without input: %+v", d.Value)
+	}
+}
+
+func TestInterruptOfInput(t *testing.T) {
+	s := open(t, nil)
+	never := make(chan struct{})
+	defer close(never)
+	in := answers(func(string, bool) (string, error) { <-never; return "", nil })
+	d, _, took := interruptWhen(t, s, "ReadLine", "name?", in)
+	if d.Err != nil || !strings.Contains(d.Value.Text["text/plain"], "i/o timeout") || s.Generation() != 1 {
+		t.Errorf("%+v after %v", d, took)
+	}
+	in = answers(func(string, bool) (string, error) { return "Ada", nil })
+	if d, _ := call(t, s, "ReadLine", in); d.Value.Text["text/plain"] != `"Ada\n" <nil>` {
+		t.Errorf("after an interrupt: %+v", d.Value)
+	}
+}
+
+func TestOutputAfterTheCell(t *testing.T) {
+	later := &output{}
+	s := open(t, func(c *Config) { c.Background = later })
+	_, out := call(t, s, "Background", nil)
+	_, next := call(t, s, "Count", nil)
+	deadline := time.Now().Add(10 * time.Second)
+	for later.all() != "out:later\n" && time.Now().Before(deadline) {
+		time.Sleep(5 * time.Millisecond)
+	}
+	if out.all() != "" || next.all() != "" || later.all() != "out:later\n" {
+		t.Errorf("cell %q, next %q, background %q", out.all(), next.all(), later.all())
+	}
+}
+
+func TestCosts(t *testing.T) {
+	s := open(t, nil)
+	d, _ := call(t, s, "Allocate", nil)
+	if d.Allocs < 100<<20 || d.Allocs > 110<<20 || d.Mallocs < 100 || d.Wall <= 0 || d.CPU <= 0 {
+		t.Errorf("%+v", d)
+	}
+}
+
+func TestGenerationOfAUnit(t *testing.T) {
+	s := open(t, nil)
+	r := unit("Nothing")
+	r.Generation = 2
+	if _, err := s.Run(context.Background(), r, &output{}, nil); err != ErrReset {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestRestartAndClose(t *testing.T) {
+	s := open(t, nil)
+	call(t, s, "Count", nil)
+	if err := s.Restart(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if d, out := call(t, s, "Count", nil); d.Value.Text["text/plain"] != "1" || out.all() != "" {
+		t.Errorf("after a restart: %+v %q", d, out.all())
+	}
+	s.Close()
+	s.Close()
+	if _, err := s.Run(context.Background(), unit("Count"), &output{}, nil); err == nil {
+		t.Error("a closed session runs units")
+	}
+}
+
+func TestWhatIsMissingIsSaid(t *testing.T) {
+	s := open(t, nil)
+	r := unit("Nobody")
+	d, err := s.Run(context.Background(), r, &output{}, nil)
+	if err != nil || d.Err == nil || d.Err.Kind != "load" || !strings.Contains(d.Err.Message, "Nobody") {
+		t.Errorf("%v %+v", err, d)
+	}
+	if _, err := Start(context.Background(), Config{Command: []string{"/bin/false"}}); err == nil || !strings.Contains(err.Error(), "/bin/false") {
+		t.Errorf("a program that ends at once: %v", err)
+	}
+}
