@@ -1,6 +1,13 @@
 package analyze
 
-import "github.com/gander-go/gander/profiler/trace"
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/gander-go/gander/profiler/trace"
+)
 
 // CommOp is one collective of one worker. Times are ns, sizes bytes, summed over its calls.
 type CommOp struct {
@@ -36,7 +43,291 @@ type DistributedReport struct {
 }
 
 // Distributed returns the distributed view over ts, one trace per rank.
-func Distributed(ts []*trace.Trace) *DistributedReport { return &DistributedReport{} }
+func Distributed(ts []*trace.Trace) *DistributedReport { return DistributedAs(ts, Exact) }
+
+// DistributedAs returns the distributed view with the steps of convention c.
+//
+// The j-th piece of device work (with Gloo: the call itself) of the i-th collective counts on every rank as data transfer
+// for the shortest time that any rank needed for it, at its end; the time before that is waiting for the slowest rank.
+func DistributedAs(ts []*trace.Trace, c Convention) *DistributedReport {
+	r := &DistributedReport{}
+	var ranks []*rankComm
+	for n, t := range ts {
+		rank := newRankComm(Of(t), c)
+		ranks = append(ranks, rank)
+		w := Worker{Name: fmt.Sprintf("rank %d", n), Rank: n}
+		if t.Meta.Rank != trace.NoRank {
+			w.Name, w.Rank = fmt.Sprintf("rank %d", t.Meta.Rank), t.Meta.Rank
+		}
+		for i := range t.Devices {
+			if t.Devices[i].Name != "" {
+				w.Devices = append(w.Devices, t.Devices[i].Name)
+			}
+		}
+		rank.split(&w)
+		r.Workers = append(r.Workers, w)
+		switch {
+		case rank.backend == "":
+			r.Reason = "no collective operations in " + w.Name
+		case r.Backend == "":
+			r.Backend = rank.backend
+		case r.Backend != rank.backend:
+			r.Backend = "mixed"
+		}
+		if rank.backend == "mixed" {
+			r.Backend = "mixed"
+		}
+	}
+	switch {
+	case r.Reason != "":
+	case len(ts) < 2:
+		r.Reason = "waiting can be told from data transfer only with the traces of several ranks"
+	case r.Backend == "mixed":
+		r.Reason = "NCCL and Gloo are mixed"
+	default:
+		r.Reason = match(ranks)
+	}
+	for n, rank := range ranks {
+		rank.sum(&r.Workers[n])
+	}
+	return r
+}
+
+// commNode is one collective of one rank.
+type commNode struct {
+	slice    int32
+	ranges   []span // its device work, or with Gloo itself
+	transfer []span
+}
+
+type rankComm struct {
+	t       *trace.Trace
+	backend string
+	nodes   []*commNode
+	steps   *StepReport
+	comp    []span
+	comm    []span
+}
+
+func newRankComm(a *Analysis, c Convention) *rankComm {
+	x, t := a.index(), a.Trace
+	r := &rankComm{t: t, steps: a.StepsAs(c)}
+	byExt := map[int64]*commNode{}
+	for i, class := range x.class {
+		s := &t.Slices[i]
+		name := t.Name(s)
+		if class != trace.ClassOp && class != trace.ClassAnnotation || !commOp(name) {
+			continue
+		}
+		backend := "gloo"
+		if ncclOp(name) {
+			backend = "nccl"
+		}
+		if r.backend == "" {
+			r.backend = backend
+		} else if r.backend != backend {
+			r.backend = "mixed"
+		}
+		n := &commNode{slice: int32(i)}
+		if backend == "gloo" || c == Plugin { // the plugin counts the host's call among the collective's kernels
+			n.ranges = []span{{s.Start, s.End()}}
+		}
+		if known := byExt[s.Ext]; s.Ext != 0 && known != nil {
+			*known = *n // of two events of one id the later one counts
+			continue
+		}
+		byExt[s.Ext] = n
+		r.nodes = append(r.nodes, n)
+	}
+	slices.SortStableFunc(r.nodes, func(p, q *commNode) int {
+		a, b := &t.Slices[p.slice], &t.Slices[q.slice]
+		if c := compareInt(a.Start, b.Start); c != 0 {
+			return c
+		}
+		return compareInt(b.Dur, a.Dur)
+	})
+	hasKernels := false
+	for _, i := range x.byStart(func(c trace.Class) bool { return c == trace.ClassKernel }) {
+		s := &t.Slices[i]
+		hasKernels = true
+		n := byExt[s.Ext]
+		if n != nil && s.Ext != 0 && r.backend == "nccl" {
+			n.ranges = append(n.ranges, span{s.Start, s.End()})
+		}
+		if n != nil && s.Ext != 0 || c != Plugin && kernelType(t.Name(s)) == TypeComm {
+			r.comm = append(r.comm, span{s.Start, s.End()})
+		} else {
+			r.comp = append(r.comp, span{s.Start, s.End()})
+		}
+	}
+	for i, class := range x.class {
+		s := &t.Slices[i]
+		if class != trace.ClassOp && class != trace.ClassAnnotation {
+			continue
+		}
+		switch name := t.Name(s); {
+		case commOp(name):
+			r.comm = append(r.comm, span{s.Start, s.End()})
+		case !hasKernels && !dataLoader(name):
+			r.comp = append(r.comp, span{s.Start, s.End()})
+		}
+	}
+	r.comm, r.comp = union(r.comm), union(r.comp)
+	return r
+}
+
+// split fills the parts of the average step.
+func (r *rankComm) split(w *Worker) {
+	both := intersect(r.comp, r.comm)
+	n := float64(max(1, len(r.steps.Steps)))
+	for i := range r.steps.Steps {
+		s := span{r.steps.Steps[i].Start, r.steps.Steps[i].End}
+		comp, comm, overlap := total(within(r.comp, s)), total(within(r.comm, s)), total(within(both, s))
+		w.Computation += float64(comp-overlap) / n
+		w.Communication += float64(comm-overlap) / n
+		w.Overlap += float64(overlap) / n
+		w.Other += float64(s.end-s.start+overlap-comp-comm) / n
+	}
+}
+
+// match finds the time that every rank spent on data transfer, or says why it cannot.
+func match(ranks []*rankComm) string {
+	first := ranks[0]
+	for k, r := range ranks {
+		if len(r.nodes) != len(first.nodes) {
+			return fmt.Sprintf("rank %d has %d collective operations where rank 0 has %d", k, len(r.nodes), len(first.nodes))
+		}
+		for i, n := range r.nodes {
+			if len(n.ranges) != len(first.nodes[i].ranges) {
+				return fmt.Sprintf("collective operation %d of rank %d has %d kernels where that of rank 0 has %d", i, k, len(n.ranges), len(first.nodes[i].ranges))
+			}
+		}
+	}
+	for i, n := range first.nodes {
+		for j := range n.ranges {
+			least := int64(1<<63 - 1)
+			for _, r := range ranks {
+				least = min(least, r.nodes[i].ranges[j].end-r.nodes[i].ranges[j].start)
+			}
+			for _, r := range ranks {
+				end := r.nodes[i].ranges[j].end
+				r.nodes[i].transfer = append(r.nodes[i].transfer, span{end - least, end})
+			}
+		}
+	}
+	return ""
+}
+
+// sum fills the table of collectives and the average of waiting and transfer.
+func (r *rankComm) sum(w *Worker) {
+	rows := map[string]int{}
+	w.Ops = []CommOp{}
+	var all, transfer []span
+	for _, n := range r.nodes {
+		s := &r.t.Slices[n.slice]
+		name := r.t.Name(s)
+		k, ok := rows[name]
+		if !ok {
+			k = len(w.Ops)
+			rows[name] = k
+			w.Ops = append(w.Ops, CommOp{Name: name})
+		}
+		op := &w.Ops[k]
+		op.Calls++
+		op.Bytes += commBytes(r.t, s)
+		op.Latency += total(n.ranges)
+		op.DataTransfer += total(n.transfer)
+		if r.inStep(s) {
+			all = append(all, n.ranges...)
+			transfer = append(transfer, n.transfer...)
+		}
+	}
+	n := float64(max(1, len(r.steps.Steps)))
+	whole, moved := total(union(all)), total(union(transfer))
+	w.DataTransfer = float64(moved) / n
+	w.Synchronizing = float64(whole-moved) / n
+	if moved == 0 {
+		w.Synchronizing = 0 // unknown without matching ranks
+	}
+}
+
+func (r *rankComm) inStep(s *trace.Slice) bool {
+	for i := range r.steps.Steps {
+		if st := &r.steps.Steps[i]; s.Start >= st.Start && s.End() <= st.End {
+			return true
+		}
+	}
+	return false
+}
+
+// typeBytes is the size of an element by the names that torch gives types in traces.
+var typeBytes = map[string]int64{
+	"long int": 8, "double": 8, "float": 4, "int": 4, "short": 2, "c10::half": 2, "c10::Half": 2, "c10::BFloat16": 2,
+	"unsigned char": 1, "signed char": 1, "bool": 1, "c10::complex<float>": 8, "c10::complex<double>": 16,
+	"c10::Float8_e4m3fn": 1, "c10::Float8_e5m2": 1,
+}
+
+// commBytes is the size of a collective's tensors: the product of each shape times the size of its type.
+func commBytes(t *trace.Trace, s *trace.Slice) int64 {
+	if s.Kind != trace.ArgOp {
+		return 0
+	}
+	var dims []json.RawMessage
+	var types []string
+	op := &t.Ops[s.Args]
+	// Both texts are the source's; where they do not parse the size stays unknown.
+	if json.Unmarshal([]byte(t.Strings.Get(op.Dims)), &dims) != nil || json.Unmarshal([]byte(t.Strings.Get(op.Types)), &types) != nil {
+		return 0
+	}
+	var bytes int64
+	for i, raw := range dims {
+		if i >= len(types) {
+			break
+		}
+		bytes += tensorBytes(raw, typeBytes[types[i]])
+	}
+	return bytes
+}
+
+// tensorBytes is the size of one tensor, or of a list of tensors.
+func tensorBytes(raw json.RawMessage, element int64) int64 {
+	var shape []int64
+	if json.Unmarshal(raw, &shape) == nil {
+		if len(shape) == 0 {
+			return element // a single value, as the plugin counts it
+		}
+		n := element
+		for _, d := range shape {
+			n *= d
+		}
+		return n
+	}
+	var list []json.RawMessage
+	if json.Unmarshal(raw, &list) != nil {
+		return 0
+	}
+	var sum int64
+	for _, r := range list {
+		sum += tensorBytes(r, max(element, 4))
+	}
+	return sum
+}
 
 // Text returns the workers as tables.
-func (r *DistributedReport) Text() string { return "" }
+func (r *DistributedReport) Text() string {
+	t := textTable{header: []string{"Worker", "Computation", "Overlap", "Communication", "Other", "Data transfer", "Synchronizing"}}
+	ops := textTable{header: []string{"Worker and operation", "Calls", "Bytes", "Latency", "Data transfer"}}
+	for i := range r.Workers {
+		w := &r.Workers[i]
+		t.add(w.Name, formatTime(w.Computation, ""), formatTime(w.Overlap, ""), formatTime(w.Communication, ""), formatTime(w.Other, ""),
+			formatTime(w.DataTransfer, ""), formatTime(w.Synchronizing, ""))
+		for _, o := range w.Ops {
+			ops.add(w.Name+" "+o.Name, strconv.FormatInt(o.Calls, 10), formatMemory(o.Bytes), formatTime(float64(o.Latency), ""), formatTime(float64(o.DataTransfer), ""))
+		}
+	}
+	out := t.String() + "\n" + ops.String()
+	if r.Reason != "" {
+		out += "Note: " + r.Reason + "\n"
+	}
+	return out
+}
