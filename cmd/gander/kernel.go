@@ -1,0 +1,47 @@
+package main
+
+import (
+	"errors"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gander-go/gander/internal/version"
+	"github.com/gander-go/gander/kernel"
+	"github.com/gander-go/gander/kernel/session/worker"
+)
+
+func kernelCommand() *cobra.Command {
+	var file string
+	cmd := &cobra.Command{
+		Use: "kernel -f FILE", Short: "Serve a Jupyter front end (started by Jupyter)", Args: exactly(0, "no arguments"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if file == "" {
+				return withHint(&usageError{errors.New("gander kernel needs the connection file of a front end")}, "it is started by Jupyter; 'gander install' makes Jupyter know it")
+			}
+			conn, err := kernel.ParseConnectionFile(file)
+			if err != nil {
+				return err
+			}
+			dir, err := os.Getwd()
+			if err != nil {
+				return err
+			}
+			engine := newEngine(dir, nil)
+			k, err := kernel.New(engine, conn, kernel.Options{Version: version.Number, Signals: true})
+			if err != nil {
+				return err
+			}
+			return k.Run(cmd.Context())
+		},
+	}
+	cmd.Flags().StringVarP(&file, "connection-file", "f", "", "connection `FILE`")
+	return cmd
+}
+
+func sessionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "session", Short: "Run cells (started by the kernel)", Hidden: true,
+		Run: func(cmd *cobra.Command, args []string) { worker.Main() },
+	}
+}

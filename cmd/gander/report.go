@@ -1,0 +1,262 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/gander-go/gander/internal/open"
+	"github.com/gander-go/gander/internal/reportdata"
+	"github.com/gander-go/gander/profiler/analyze"
+	"github.com/gander-go/gander/profiler/trace"
+	"github.com/gander-go/gander/render"
+)
+
+type reportFlags struct {
+	out     string
+	sort    string
+	limit   int
+	groupBy string
+	columns string
+	asJSON  bool
+	asCSV   bool
+	text    bool
+	title   string
+}
+
+func (f *reportFlags) register(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	fs.StringVarP(&f.out, "output", "o", "", "the page's `FILE` (default the trace's name with .html, in this folder)")
+	fs.StringVar(&f.sort, "sort", "", "column to sort by, such as self_cpu_time_total or cuda_time_total")
+	fs.IntVar(&f.limit, "limit", 0, "rows of tables")
+	fs.StringVar(&f.groupBy, "group-by", "", "`shape|stack=N`: a row for each")
+	fs.StringVar(&f.title, "title", "", "heading of the page")
+}
+
+func reportCommand() *cobra.Command {
+	var f reportFlags
+	cmd := &cobra.Command{
+		Use:   "report TRACE...",
+		Short: "Make one self-contained page of a trace",
+		Long: "Opens traces of PyTorch (Kineto), Chrome, Go (runtime/trace), pprof profiles and Gander's own files, plain or compressed,\n" +
+			"and writes one HTML page. Several files are the ranks of one job.",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return withHint(&usageError{errors.New("gander report needs a trace")}, "'gander report --help' shows how it is used")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
+	}
+	f.register(cmd)
+	fs := cmd.Flags()
+	fs.BoolVar(&f.asJSON, "json", false, "print everything as JSON instead; times in ns, sizes in bytes")
+	fs.BoolVar(&f.asCSV, "csv", false, "print the key averages as CSV instead")
+	fs.BoolVar(&f.text, "text", false, "print tables as text instead")
+	fs.StringVar(&f.columns, "columns", "", "`torch` for torch.profiler's own key averages and table")
+	cmd.MarkFlagsMutuallyExclusive("json", "csv", "text", "output")
+	return cmd
+}
+
+func (f *reportFlags) keys() (analyze.KeyOptions, error) {
+	var k analyze.KeyOptions
+	switch f.columns {
+	case "":
+	case "torch":
+		k.Convention = analyze.Torch
+	default:
+		return k, &usageError{fmt.Errorf("--columns %s: there is only torch", f.columns)}
+	}
+	if f.groupBy == "" {
+		return k, nil
+	}
+	for _, part := range strings.Split(f.groupBy, ",") {
+		name, value, hasValue := strings.Cut(part, "=")
+		switch {
+		case name == "shape":
+			k.ByShape = true
+		case name == "step":
+			k.ByStep = true
+		case name == "thread":
+			k.ByTrack = true
+		case name == "stack":
+			k.ByStack = 5
+			if hasValue {
+				n, err := strconv.Atoi(value)
+				if err != nil || n < 1 {
+					return k, &usageError{fmt.Errorf("--group-by stack=%s: not a number of frames", value)}
+				}
+				k.ByStack = n
+			}
+		default:
+			return k, &usageError{fmt.Errorf("--group-by %s: there are shape, stack=N, thread and step", name)}
+		}
+	}
+	return k, nil
+}
+
+func (f *reportFlags) run(cmd *cobra.Command, args []string) error {
+	keys, err := f.keys()
+	if err != nil {
+		return err
+	}
+	if f.sort != "" {
+		if err := (&analyze.Averages{}).Sort(f.sort); err != nil {
+			return &usageError{fmt.Errorf("--sort: %w", err)}
+		}
+	}
+	ts, err := openTraces(cmd.Context(), args)
+	if err != nil {
+		return err
+	}
+	w := cmd.OutOrStdout()
+	switch {
+	case f.asJSON:
+		return f.writeJSON(w, ts, keys)
+	case f.asCSV:
+		for _, t := range ts {
+			a := analyze.KeyAverages(t, keys)
+			if f.sort != "" {
+				if err := a.Sort(f.sort); err != nil {
+					return err
+				}
+			}
+			if err := a.WriteCSV(w); err != nil {
+				return err
+			}
+		}
+		return nil
+	case f.text:
+		return f.writeText(w, ts, keys)
+	}
+	out := f.out
+	if out == "" {
+		out = pageName(args[0])
+	}
+	o := render.Options{Title: f.title, Note: strings.Join(baseNames(args), ", "), Sort: f.sort, Limit: f.limit, GroupByShape: keys.ByShape, GroupByStack: keys.ByStack, Charts: true}
+	if err := writeFile(out, func(w io.Writer) error { return render.Page(w, ts, o) }); err != nil {
+		return err
+	}
+	for i, t := range ts {
+		for _, p := range t.Problems {
+			fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s (%d)\n", filepath.Base(args[i]), p.Text, p.Count)
+		}
+	}
+	fmt.Fprintln(w, out)
+	return nil
+}
+
+func (f *reportFlags) writeJSON(w io.Writer, ts []*trace.Trace, keys analyze.KeyOptions) error {
+	var all []*reportdata.Report
+	for _, t := range ts {
+		r, err := reportdata.Of(t, reportdata.Options{Keys: keys, Sort: f.sort, Limit: f.limit})
+		if err != nil {
+			return err
+		}
+		all = append(all, r)
+	}
+	if len(all) == 1 {
+		return reportdata.Write(w, all[0])
+	}
+	return reportdata.Write(w, all)
+}
+
+func (f *reportFlags) writeText(w io.Writer, ts []*trace.Trace, keys analyze.KeyOptions) error {
+	for _, t := range ts {
+		a := analyze.Of(t)
+		o := analyze.TableOptions{Sort: f.sort, RowLimit: f.limit, Columns: keys.Convention}
+		if f.limit == 0 {
+			o.RowLimit = 20
+		}
+		table, err := a.KeyAverages(keys).Table(o)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(w, a.Overview().Text())
+		fmt.Fprintln(w, table)
+	}
+	return nil
+}
+
+// openTraces reads files, and says on a terminal which one.
+func openTraces(ctx context.Context, paths []string) ([]*trace.Trace, error) {
+	terminal := term.IsTerminal(int(os.Stderr.Fd()))
+	var ts []*trace.Trace
+	for _, p := range paths {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if terminal {
+			fmt.Fprintf(os.Stderr, "\r\x1b[Kreading %s", filepath.Base(p))
+		}
+		t, err := open.File(p, open.Options{})
+		if terminal {
+			fmt.Fprint(os.Stderr, "\r\x1b[K")
+		}
+		if err != nil {
+			return nil, err
+		}
+		ts = append(ts, t)
+	}
+	return ts, nil
+}
+
+func baseNames(paths []string) []string {
+	out := make([]string, len(paths))
+	for i, p := range paths {
+		out[i] = filepath.Base(p)
+	}
+	return out
+}
+
+// pageName is the page of a trace: its file name without what says that it is a trace, in the present folder.
+func pageName(trace string) string {
+	name := filepath.Base(trace)
+	for _, suffix := range []string{".gz", ".json", ".trace", ".pt", ".pb", ".pprof", ".out"} {
+		name = strings.TrimSuffix(name, suffix)
+	}
+	return name + ".html"
+}
+
+func diffCommand() *cobra.Command {
+	var f reportFlags
+	var text bool
+	cmd := &cobra.Command{
+		Use: "diff BASE NEW", Short: "Compare two traces on one page", Args: exactly(2, "two traces"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ts, err := openTraces(cmd.Context(), args)
+			if err != nil {
+				return err
+			}
+			if text {
+				limit := f.limit
+				if limit == 0 {
+					limit = 20
+				}
+				_, err := fmt.Fprintln(cmd.OutOrStdout(), analyze.Diff(ts[0], ts[1]).Text(limit))
+				return err
+			}
+			out := f.out
+			if out == "" {
+				out = strings.TrimSuffix(pageName(args[0]), ".html") + "-" + pageName(args[1])
+			}
+			o := render.Options{Title: f.title, Note: strings.Join(baseNames(args), " → "), Sort: f.sort, Limit: f.limit}
+			if err := writeFile(out, func(w io.Writer) error { return render.DiffPage(w, ts[0], ts[1], o) }); err != nil {
+				return err
+			}
+			fmt.Fprintln(cmd.OutOrStdout(), out)
+			return nil
+		},
+	}
+	f.register(cmd)
+	cmd.Flags().BoolVar(&text, "text", false, "print a table instead")
+	return cmd
+}

@@ -1,0 +1,153 @@
+package magics
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/gander-go/gander/kernel/cell"
+)
+
+// Complete implements kernel.Engine: magics, their flags, file names behind those that take one, and Go.
+func (e *Engine) Complete(ctx context.Context, code string, cursor int) cell.Completion {
+	cursor = max(0, min(cursor, len(code)))
+	start := strings.LastIndexByte(code[:cursor], '\n') + 1
+	line := code[start:cursor]
+	trimmed := strings.TrimLeft(line, " \t")
+	if strings.HasPrefix(trimmed, "%") || strings.HasPrefix(line, "!") {
+		if c, ok := e.completeMagic(line, start, cursor); ok {
+			return c
+		}
+	}
+	if _, _, body, _, ok := cellMagic(code); ok && cursor >= len(code)-len(body) {
+		shift := len(code) - len(body)
+		c := e.lang.Complete(ctx, blank(code[:shift])+body, cursor)
+		return c
+	}
+	return e.lang.Complete(ctx, goOnly(code), cursor)
+}
+
+// completeMagic completes on a magic's line; ok is false where Go code follows the magic.
+func (e *Engine) completeMagic(line string, start, cursor int) (c cell.Completion, ok bool) {
+	c = cell.Completion{Start: cursor, End: cursor}
+	wordStart := strings.LastIndexAny(line, " \t") + 1
+	word := line[wordStart:]
+	c.Start = start + wordStart
+	trimmed := strings.TrimLeft(line, " \t")
+	mark := strings.TrimRight(trimmed[:min(2, len(trimmed))], "abcdefghijklmnopqrstuvwxyz_")
+	if strings.HasPrefix(word, "%") {
+		for _, n := range names() {
+			m := registry[n]
+			if strings.HasPrefix(mark+n, word) && (mark == "%" && m.line != nil || mark == "%%" && m.cell != nil) {
+				c.Items = append(c.Items, cell.CompletionItem{Text: mark + n, Type: "magic", Signature: m.help})
+			}
+		}
+		return c, true
+	}
+	name, _, _ := strings.Cut(strings.TrimLeft(trimmed, "%"), " ")
+	m := registry[name]
+	if m != nil && strings.HasPrefix(word, "-") && m.flags != nil {
+		for _, f := range m.flags() {
+			if strings.HasPrefix(f, word) {
+				c.Items = append(c.Items, cell.CompletionItem{Text: f, Type: "keyword"})
+			}
+		}
+		return c, true
+	}
+	if m != nil && m.flags != nil && mark == "%" {
+		return c, false // a Go expression or statement follows
+	}
+	c.Items = e.files(word)
+	return c, true
+}
+
+// files lists the files whose path begins with word.
+func (e *Engine) files(word string) []cell.CompletionItem {
+	e.mu.Lock()
+	dir := e.dir
+	e.mu.Unlock()
+	folder, prefix := filepath.Split(word)
+	at := folder
+	if !filepath.IsAbs(folder) {
+		at = filepath.Join(dir, folder)
+	}
+	entries, _ := os.ReadDir(at)
+	var items []cell.CompletionItem
+	for _, en := range entries {
+		if !strings.HasPrefix(en.Name(), prefix) || prefix == "" && strings.HasPrefix(en.Name(), ".") {
+			continue
+		}
+		text := folder + en.Name()
+		if en.IsDir() {
+			text += "/"
+		}
+		items = append(items, cell.CompletionItem{Text: text, Type: "path"})
+	}
+	return items
+}
+
+// Inspect implements kernel.Engine.
+func (e *Engine) Inspect(ctx context.Context, code string, cursor int, detail int) *cell.Bundle {
+	cursor = max(0, min(cursor, len(code)))
+	start := strings.LastIndexByte(code[:cursor], '\n') + 1
+	if line, _, _ := strings.Cut(code[start:], "\n"); strings.HasPrefix(strings.TrimSpace(line), "%") {
+		name, _, _ := strings.Cut(strings.TrimLeft(strings.TrimSpace(line), "%"), " ")
+		if m := registry[name]; m != nil && cursor-start <= strings.Index(line, name)+len(name) {
+			b := cell.Text(m.use + "\n" + m.help)
+			return &b
+		}
+	}
+	return e.lang.Inspect(ctx, goOnly(code), cursor, detail)
+}
+
+// IsComplete implements kernel.Engine. A cell with a cell magic is complete once a blank line ends it, as in IPython.
+func (e *Engine) IsComplete(code string) cell.Completeness {
+	if _, _, body, _, ok := cellMagic(code); ok {
+		if strings.HasSuffix(code, "\n") && (strings.TrimSpace(body) != "" || strings.HasSuffix(code, "\n\n")) {
+			return cell.Completeness{Status: "complete"}
+		}
+		return cell.Completeness{Status: "incomplete"}
+	}
+	rest := goOnly(code)
+	if strings.TrimSpace(rest) == "" && strings.TrimSpace(code) != "" {
+		return cell.Completeness{Status: "complete"}
+	}
+	return e.lang.IsComplete(rest)
+}
+
+// goOnly blanks everything in code that is no Go, keeping all offsets.
+func goOnly(code string) string {
+	if _, _, body, _, ok := cellMagic(code); ok {
+		shift := len(code) - len(body)
+		return blank(code[:shift]) + goOnly(body)
+	}
+	var b strings.Builder
+	at := 0
+	lines := strings.SplitAfter(code, "\n")
+	for _, s := range split(code) {
+		if s.kind != goCode {
+			continue
+		}
+		from := 0
+		for i := 0; i < s.line-1 && i < len(lines); i++ {
+			from += len(lines[i])
+		}
+		b.WriteString(blank(code[at:from]))
+		b.WriteString(s.text)
+		at = from + len(s.text)
+	}
+	b.WriteString(blank(code[at:]))
+	return b.String()
+}
+
+// blank replaces every byte but line ends by a space.
+func blank(s string) string {
+	b := []byte(s)
+	for i := range b {
+		if b[i] != '\n' {
+			b[i] = ' '
+		}
+	}
+	return string(b)
+}

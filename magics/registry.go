@@ -1,0 +1,89 @@
+package magics
+
+import (
+	"context"
+	"slices"
+	"sort"
+
+	"github.com/gander-go/gander/kernel/cell"
+)
+
+// magic is one entry of the registry.
+type magic struct {
+	name string
+	use  string // how it is written, for %lsmagic and %help
+	help string // one sentence
+	// line runs %name args; nil when there is no such form.
+	line func(m *call) *cell.Result
+	// cell runs %%name args over a body; nil when there is no such form.
+	cell func(m *call) *cell.Result
+	// flags completes and checks flags: it returns their names. nil for magics without flags.
+	flags func() []string
+	// check finds mistakes in args and body before anything of the cell runs. nil for nothing to check.
+	check func(m *call) error
+}
+
+// call is one use of a magic.
+type call struct {
+	*Engine
+	ctx  context.Context
+	cell *cell.Cell
+	out  cell.Output
+	in   cell.Input
+
+	name string // of the magic
+	args string // behind the name
+	body string // of a cell magic
+	line int    // of the cell, of the magic or of the first line of the body
+	last bool   // nothing follows in the cell: values are shown
+}
+
+// registry is filled by init functions and read-only after.
+var registry = map[string]*magic{}
+
+func register(m magic) { registry[m.name] = &m }
+
+// names lists all magics in order.
+func names() []string {
+	var out []string
+	for n := range registry {
+		out = append(out, n)
+	}
+	sort.Strings(out)
+	return out
+}
+
+// find looks a magic up. The error names the nearest one that exists in the form asked for.
+func find(name string, cellForm bool) (*magic, error) {
+	m := registry[name]
+	mark := "%"
+	if cellForm {
+		mark = "%%"
+	}
+	switch {
+	case m == nil:
+		if near := nearest(name, names()); near != "" {
+			return nil, usagef("there is no magic %s%s; did you mean %s%s? (%%lsmagic lists all)", mark, name, mark, near)
+		}
+		return nil, usagef("there is no magic %s%s; %%lsmagic lists all", mark, name)
+	case cellForm && m.cell == nil:
+		return nil, usagef("%%%s works on a line only: write %%%s", name, m.use)
+	case !cellForm && m.line == nil:
+		return nil, usagef("%%%s works on a whole cell only: put %%%%%s on its first line", name, name)
+	}
+	return m, nil
+}
+
+// failure is a result that tells of err.
+func (m *call) failure(err error) *cell.Result { return failed(m.cell, m.line, err) }
+
+// textResult shows s as the value of the cell.
+func textResult(s string) *cell.Result {
+	b := cell.Text(s)
+	return &cell.Result{Value: &b}
+}
+
+func sorted[T any](list []T, less func(a, b T) int) []T {
+	slices.SortFunc(list, less)
+	return list
+}

@@ -1,0 +1,104 @@
+package magics
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/gander-go/gander/internal/open"
+	"github.com/gander-go/gander/kernel/cell"
+	"github.com/gander-go/gander/profiler/analyze"
+	"github.com/gander-go/gander/profiler/trace"
+	"github.com/gander-go/gander/render"
+)
+
+func init() {
+	register(magic{
+		name: "trace", use: "%trace open FILE | diff BASE NEW | export FILE", help: "shows traces of PyTorch, Go and pprof, compares two, or exports the last profile",
+		line: traceLine,
+	})
+}
+
+func readTrace(_ context.Context, path string) (*trace.Trace, error) {
+	return open.File(path, open.Options{})
+}
+
+// traceLine runs %trace.
+func traceLine(m *call) *cell.Result {
+	sub, rest, _ := strings.Cut(m.args, " ")
+	var o profileOptions
+	files, err := o.parse("trace", rest)
+	if err != nil {
+		return m.failure(err)
+	}
+	want := map[string]int{"open": -1, "diff": 2, "export": 1}
+	n, ok := want[sub]
+	switch {
+	case !ok:
+		return m.failure(usagef("%%trace: %q is not open, diff or export", sub))
+	case n > 0 && len(files) != n:
+		return m.failure(usagef("%%trace %s takes %d files, not %d", sub, n, len(files)))
+	case n < 0 && len(files) == 0:
+		return m.failure(usagef("%%trace open: which file?"))
+	}
+	if sub == "export" {
+		return m.exportLast(files[0])
+	}
+	var ts []*trace.Trace
+	for _, f := range files {
+		t, err := m.open(f)
+		if err != nil {
+			return m.failure(err)
+		}
+		ts = append(ts, t)
+	}
+	return m.showTraces(sub, files, ts, o)
+}
+
+// open finds a trace by the name given with -o or as a file.
+func (m *call) open(name string) (*trace.Trace, error) {
+	m.mu.Lock()
+	t := m.kept[name]
+	m.mu.Unlock()
+	if t != nil {
+		return t, nil
+	}
+	return readTrace(m.ctx, m.path(name))
+}
+
+func (m *call) exportLast(file string) *cell.Result {
+	m.mu.Lock()
+	t := m.latest
+	m.mu.Unlock()
+	if t == nil {
+		return m.failure(usagef("%%trace export: nothing has been profiled yet"))
+	}
+	if err := m.writeFiles(t, analyze.Of(t), profileOptions{trace: file}); err != nil {
+		return m.failure(err)
+	}
+	return &cell.Result{}
+}
+
+func (m *call) showTraces(sub string, files []string, ts []*trace.Trace, o profileOptions) *cell.Result {
+	show := func(b render.Bundle, err error) *cell.Result {
+		if err != nil {
+			return m.failure(err)
+		}
+		if o.text {
+			m.out.Display(cell.Text(b.Text))
+		} else {
+			m.out.Display(cell.Bundle{Data: b.MIME()})
+		}
+		return &cell.Result{}
+	}
+	if sub == "diff" {
+		return show(render.Diff(ts[0], ts[1], o.rendering(&m.library, fmt.Sprintf("%s → %s", files[0], files[1]))))
+	}
+	m.keep(ts[len(ts)-1], o)
+	for i, t := range ts {
+		if r := show(render.Profile(t, o.rendering(&m.library, files[i]))); r.Err != nil {
+			return r
+		}
+	}
+	return &cell.Result{}
+}
