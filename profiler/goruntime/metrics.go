@@ -26,7 +26,8 @@ type Metrics struct {
 	stop chan struct{}
 	done sync.WaitGroup
 
-	// What follows belongs to the ticker's goroutine from Start to the end of Stop.
+	// mu guards the rest from Start to the end of Stop.
+	mu       sync.Mutex
 	samples  []metrics.Sample
 	series   []series
 	times    []int64
@@ -82,7 +83,7 @@ func (m *Metrics) number(i int) float64 {
 
 func metric(i int) func(*Metrics) float64 { return func(m *Metrics) float64 { return m.number(i) } }
 
-// Start takes the first reading and starts the ticker.
+// Start takes a first reading and starts the ticker.
 func (m *Metrics) Start() error {
 	if m.Interval <= 0 {
 		m.Interval = DefaultInterval
@@ -120,7 +121,7 @@ func (m *Metrics) Start() error {
 	return nil
 }
 
-// Stop takes the last reading and ends the ticker.
+// Stop ends the ticker.
 func (m *Metrics) Stop() error {
 	if m.stop == nil {
 		return nil
@@ -128,12 +129,26 @@ func (m *Metrics) Stop() error {
 	close(m.stop)
 	m.done.Wait()
 	m.stop = nil
-	m.tick = 0 // the last reading is always kept
-	m.read()
 	if m.rss != nil {
 		m.rss.close()
 	}
 	return nil
+}
+
+// Open takes the reading that stands at the start of the window.
+func (m *Metrics) Open() { m.extra() }
+
+// Close takes the reading that stands at its end.
+func (m *Metrics) Close() { m.extra() }
+
+// extra takes a reading that is kept whatever the stride.
+func (m *Metrics) extra() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	tick := m.tick
+	m.tick = 0
+	m.read()
+	m.tick = tick
 }
 
 func (m *Metrics) run() {
@@ -145,7 +160,9 @@ func (m *Metrics) run() {
 		case <-m.stop:
 			return
 		case <-t.C:
+			m.mu.Lock()
 			m.read()
+			m.mu.Unlock()
 		}
 	}
 }
@@ -190,14 +207,16 @@ func (m *Metrics) thin() {
 // AddTo adds the curves and the collections that lie in w.
 func (m *Metrics) AddTo(t *trace.Trace, w record.Window) error {
 	p := hostProcess(t)
+	// The last reading before the window and the first after it, taken by Open and Close, stand at its ends.
+	from, _ := slices.BinarySearch(m.times, w.Start)
+	to, _ := slices.BinarySearch(m.times, w.End+1)
+	from, to = max(0, from-1), min(len(m.times), to+1)
 	for i := range m.series {
 		s := &m.series[i]
 		c := counterOf(t, p, s.name, s.unit)
-		for j, at := range m.times {
-			if w.Holds(at) {
-				c.Times = append(c.Times, w.Time(at))
-				c.Values = append(c.Values, s.values[j])
-			}
+		for j := from; j < to; j++ {
+			c.Times = append(c.Times, w.Time(min(max(m.times[j], w.Start), w.End)))
+			c.Values = append(c.Values, s.values[j])
 		}
 	}
 	if m.gc != nil {
