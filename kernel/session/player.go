@@ -242,6 +242,7 @@ func (pl *player) input(r *run, m *link.InputRequest) {
 
 // finish hands on what is left when the process has ended.
 func (pl *player) finish() {
+	<-pl.p.exited
 	for f := range pl.p.ordered {
 		pl.frame(f)
 	}

@@ -67,20 +67,18 @@ func startProcess(ctx context.Context, cfg *Config, background func() cell.Outpu
 	if err != nil {
 		return nil, err
 	}
-	defer closeAll(files[:]...)
 	ours, theirs, err := socketPair()
 	if err != nil {
 		t.close()
+		closeAll(files[:]...)
 		return nil, err
 	}
-	defer theirs.Close()
 	crashR, crashW, err := os.Pipe()
 	if err != nil {
 		t.close()
-		ours.Close()
+		closeAll(append(files[:], ours, theirs)...)
 		return nil, fmt.Errorf("starting session process: %w", err)
 	}
-	defer crashW.Close()
 
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Dir = cfg.Dir
@@ -88,7 +86,9 @@ func startProcess(ctx context.Context, cfg *Config, background func() cell.Outpu
 	cmd.Stdout, cmd.Stderr = files[0], files[1]
 	cmd.ExtraFiles = []*os.File{theirs, files[2], crashW}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt of the front is not one of the process
-	if err := cmd.Start(); err != nil {
+	err = cmd.Start()
+	closeAll(append(files[:], theirs, crashW)...) // or their other ends would never see the process end
+	if err != nil {
 		t.close()
 		closeAll(ours, crashR)
 		return nil, fmt.Errorf("starting session process: %w", err)
