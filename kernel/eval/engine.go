@@ -1,9 +1,3 @@
-// Package eval turns cells into something to run and runs it: it checks a cell (package check), picks an engine for it,
-// has it built, hands the unit to the session process and shapes what comes back. It also answers completion, hover
-// and is_complete.
-//
-// It never runs user code itself and knows neither sockets nor magics. The kernel and `gander run` call it. Its one
-// invariant: a cell that fails to check or to build leaves the session exactly as it was.
 package eval
 
 import (
@@ -28,4 +22,10 @@ type Engine interface {
 
 	// Reset forgets everything that was committed: the session process is a new one.
 	Reset()
+}
+
+// Translator is implemented by engines whose code carries positions in a form of their own: it puts cells as In[n] back
+// into stack traces.
+type Translator interface {
+	Translate(text string) string
 }

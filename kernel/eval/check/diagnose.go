@@ -190,7 +190,7 @@ func (k *checker) clean(msg string) string {
 	return internalAlias.ReplaceAllStringFunc(msg, func(s string) string {
 		for _, path := range k.imports {
 			if alias(path) == s {
-				return path[strings.LastIndexByte(path, '/')+1:]
+				return baseName(path)
 			}
 		}
 		return s

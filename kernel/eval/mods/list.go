@@ -200,3 +200,16 @@ func (m *Modules) failure(path string) error {
 	}
 	return fmt.Errorf("%s", msg)
 }
+
+// IsLocal reports whether a source file is in a folder of a local package, or of the notebook's modules.
+func (m *Modules) IsLocal(file string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	dir := filepath.Dir(file)
+	for _, l := range m.locals {
+		if l.dir == dir {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,435 @@
+package eval
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gander-go/gander/kernel/cell"
+	"github.com/gander-go/gander/kernel/eval/check"
+	"github.com/gander-go/gander/kernel/session/link"
+)
+
+// Runner is the session process as the evaluator sees it; *session.Session is one.
+type Runner interface {
+	// Run runs one unit. Cancelling ctx interrupts it; the Done then says so. An error means that it was not run.
+	Run(ctx context.Context, r link.Run, out cell.Output, in cell.Input) (*link.Done, error)
+	Vars(ctx context.Context, names ...string) ([]link.VarValue, error)
+	// Generation increases whenever the state of the process was lost.
+	Generation() int
+	// Restart replaces the process.
+	Restart(ctx context.Context) error
+}
+
+// Packages are what cells can import; *mods.Modules is one.
+type Packages interface {
+	check.Packages
+	Get(ctx context.Context, what string, progress func(line string)) error
+	// Refresh notices packages that have changed on disk.
+	Refresh() []string
+	// IsLocal reports whether a source file belongs to the user, not to a dependency.
+	IsLocal(file string) bool
+}
+
+// Config joins an Evaluator together.
+type Config struct {
+	Runner   Runner
+	Packages Packages
+	Native   Engine // nil: cells cannot be compiled, NoNative says why
+	Interp   Engine // nil: there is no interpreter
+	NoNative string // e.g. "compiling cells needs the go command, which was not found"
+	// Preimport are packages that cells have without importing them.
+	Preimport []string
+}
+
+// Evaluator runs cells in one session. Run and what changes the session are for one goroutine at a time; the questions
+// (Complete, Inspect, IsComplete, Vars) may be asked at any time.
+type Evaluator struct {
+	cfg     Config
+	session *check.Session
+
+	// run is held while a cell is checked, built and run.
+	run sync.Mutex
+
+	// mu guards what follows.
+	mu         sync.Mutex
+	mode       string
+	generation int
+	codes      map[int]string // cells by number, for excerpts
+	busy       bool
+	last       int // number of the last cell
+}
+
+// Modes of choosing an engine.
+const (
+	Auto   = "auto"
+	Native = "native"
+	Interp = "interp"
+)
+
+// New makes an evaluator.
+func New(cfg Config) *Evaluator {
+	e := &Evaluator{cfg: cfg, session: check.New(cfg.Packages), mode: Auto, codes: map[int]string{}}
+	e.generation = cfg.Runner.Generation()
+	return e
+}
+
+// Warm does what makes the first cell fast. It returns when it is done.
+func (e *Evaluator) Warm() { e.preimport() }
+
+func (e *Evaluator) preimport() {
+	if len(e.cfg.Preimport) > 0 {
+		e.session.Preimport(e.cfg.Preimport...)
+	}
+}
+
+// RunOptions say how code runs.
+type RunOptions struct {
+	Engine string // Native or Interp for this run; empty for the evaluator's mode
+	check.BuildOptions
+}
+
+// Usage is what a run cost.
+type Usage struct {
+	Wall    int64 // ns in the session process
+	CPU     int64 // ns, user and system, in the session process
+	Build   int64 // ns spent on checking and building
+	Bytes   int64 // allocated in the session process
+	Objects int64 // likewise
+	Ran     bool  // the code was run at all
+	Engine  link.Engine
+}
+
+// Engine returns the mode in which engines are chosen.
+func (e *Evaluator) Engine() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.mode
+}
+
+// SetEngine sets it: Auto, Native or Interp.
+func (e *Evaluator) SetEngine(mode string) error {
+	switch {
+	case mode != Auto && mode != Native && mode != Interp:
+		return fmt.Errorf("unknown engine %q: there are auto, native and interp", mode)
+	case mode == Native && e.cfg.Native == nil:
+		return errors.New(e.noNative())
+	case mode == Interp && e.cfg.Interp == nil:
+		return errors.New("there is no interpreter in this session")
+	}
+	e.mu.Lock()
+	e.mode = mode
+	e.mu.Unlock()
+	return nil
+}
+
+func (e *Evaluator) noNative() string {
+	if e.cfg.NoNative != "" {
+		return e.cfg.NoNative
+	}
+	return "cells cannot be compiled on this machine"
+}
+
+// Execute runs a cell.
+func (e *Evaluator) Execute(ctx context.Context, c *cell.Cell, out cell.Output, in cell.Input) *cell.Result {
+	r, _ := e.Run(ctx, c, c.Code, 1, RunOptions{}, out, in)
+	return r
+}
+
+// Run runs code as part of cell c, in which it starts on the given line. Positions are those of the cell.
+func (e *Evaluator) Run(ctx context.Context, c *cell.Cell, code string, line int, o RunOptions, out cell.Output, in cell.Input) (*cell.Result, Usage) {
+	e.run.Lock()
+	defer e.run.Unlock()
+	e.setBusy(true)
+	defer e.setBusy(false)
+	e.mu.Lock()
+	e.codes[c.N], e.last = c.Code, c.N
+	e.mu.Unlock()
+	for again := false; ; again = true {
+		r, u, lost := e.once(ctx, c, code, line, o, out, in)
+		if !lost || again {
+			return r, u
+		}
+	}
+}
+
+// once is one try of Run. lost says that the cell was made for a session process that ended before it could run.
+func (e *Evaluator) once(ctx context.Context, c *cell.Cell, code string, line int, o RunOptions, out cell.Output, in cell.Input) (_ *cell.Result, u Usage, lost bool) {
+	start := time.Now()
+	checked, ue := e.prepare(c.N, atLine(code, line), out)
+	if ue != nil {
+		return &cell.Result{Err: ue}, u, false
+	}
+	if ctx.Err() != nil {
+		return &cell.Result{Err: interrupted()}, u, false
+	}
+	if isIdle(checked) {
+		e.session.Commit(checked, -1)
+		u.Build = int64(time.Since(start))
+		return &cell.Result{}, u, false
+	}
+	b, ue := e.build(ctx, checked, o)
+	u.Build = int64(time.Since(start))
+	if ue != nil {
+		return &cell.Result{Err: ue}, u, false
+	}
+	u.Engine = b.unit.Engine
+	r := link.Run{Cell: c.N, Unit: b.unit, AllowStdin: c.AllowStdin, Quiet: o.Quiet || checked.Show == nil, Generation: e.generation}
+	done, err := e.cfg.Runner.Run(ctx, r, out, in)
+	if err != nil {
+		if ctx.Err() != nil {
+			return &cell.Result{Err: interrupted()}, u, false
+		}
+		lost = e.resetIfLost()
+		return &cell.Result{Err: e.plainError("SessionError", err.Error())}, u, lost
+	}
+	u.Ran, u.Wall, u.CPU, u.Bytes, u.Objects = true, done.Wall, done.CPU, done.Allocs, done.Mallocs
+	return e.finish(checked, b, done), u, false
+}
+
+// atLine puts code on the line of the cell on which it starts.
+func atLine(code string, line int) string { return strings.Repeat("\n", max(line-1, 0)) + code }
+
+// prepare checks code and tells the warnings.
+func (e *Evaluator) prepare(n int, code string, out cell.Output) (*check.Checked, *cell.UserError) {
+	e.resetIfLost()
+	for _, p := range e.cfg.Packages.Refresh() {
+		out.Stream(cell.Stderr, e.changedNote(p))
+	}
+	c := e.session.Check(n, code)
+	if len(c.Errors) > 0 {
+		return nil, e.compileError(c.Errors)
+	}
+	var told []string
+	for _, w := range c.Warnings {
+		if t := fmt.Sprintf("%s: warning: %s\n", at(w.Pos), w.Message); !slices.Contains(told, t) {
+			told = append(told, t)
+			out.Stream(cell.Stderr, t)
+		}
+	}
+	return c, nil
+}
+
+// changedNote says that a package was changed on disk, and which variables still hold values made by its old version.
+func (e *Evaluator) changedNote(path string) string {
+	s := fmt.Sprintf("Note: package %s has changed on disk; it is built again.\n", path)
+	if old := e.session.VarsOfPackage(path); len(old) > 0 {
+		s += fmt.Sprintf("Note: %s still hold values of its old version; make them anew, or use %%reset.\n", strings.Join(old, ", "))
+	}
+	return s
+}
+
+// isIdle reports whether there is nothing to build or to run.
+func isIdle(c *check.Checked) bool {
+	if len(c.Steps) > 0 || len(c.Rebound) > 0 {
+		return false
+	}
+	for _, d := range c.Decls {
+		if !d.Unchanged {
+			return false
+		}
+	}
+	for _, i := range c.Imports {
+		if i.Name == "_" {
+			return false
+		}
+	}
+	return true
+}
+
+// built is a unit and what belongs to it.
+type built struct {
+	engine Engine
+	unit   link.Unit
+	commit func()
+}
+
+// choices are the engines to try, in order, and why others are not tried.
+func (e *Evaluator) choices(c *check.Checked, mode string) (try []Engine, why string) {
+	if mode == "" {
+		mode = e.Engine()
+	}
+	if mode != Native && e.cfg.Interp != nil {
+		ok, reason := e.cfg.Interp.Supports(c)
+		if ok {
+			try = append(try, e.cfg.Interp)
+		}
+		why = reason
+	}
+	if mode != Interp && e.cfg.Native != nil {
+		ok, reason := e.cfg.Native.Supports(c)
+		if ok {
+			try = append(try, e.cfg.Native)
+		} else {
+			why = reason
+		}
+	}
+	return try, why
+}
+
+func (e *Evaluator) build(ctx context.Context, c *check.Checked, o RunOptions) (*built, *cell.UserError) {
+	try, why := e.choices(c, o.Engine)
+	if len(try) == 0 {
+		return nil, e.refused(o.Engine, why)
+	}
+	var err error
+	for _, eng := range try {
+		b := &built{engine: eng}
+		b.unit, b.commit, err = eng.Build(ctx, c, o.BuildOptions)
+		if err == nil {
+			return b, nil
+		}
+		var ue *cell.UserError
+		if errors.As(err, &ue) {
+			e.dress(ue)
+			return nil, ue
+		}
+		if ctx.Err() != nil {
+			return nil, interrupted()
+		}
+	}
+	return nil, e.plainError("BuildError", err.Error())
+}
+
+// refused is the error of a cell that no engine takes.
+func (e *Evaluator) refused(mode, why string) *cell.UserError {
+	if mode == "" {
+		mode = e.Engine()
+	}
+	msg := "the cell cannot be interpreted right"
+	if why != "" {
+		msg = "the interpreter is not trusted with this cell: it " + why
+	}
+	switch {
+	case e.cfg.Native != nil && mode == Interp:
+		msg += "\n%engine auto compiles such cells."
+	case e.cfg.Native == nil:
+		msg += "\n" + e.noNative()
+	}
+	return e.plainError("NotSupported", msg)
+}
+
+// finish commits what a run has defined and shapes its end.
+func (e *Evaluator) finish(c *check.Checked, b *built, done *link.Done) *cell.Result {
+	if done.Err == nil {
+		b.commit()
+		e.session.Commit(c, -1)
+		if done.Value != nil {
+			v := fromLink(done.Value)
+			return &cell.Result{Value: &v}
+		}
+		return &cell.Result{}
+	}
+	stack := done.Err.Stack
+	if t, ok := b.engine.(Translator); ok {
+		stack = t.Translate(stack)
+	}
+	frames := e.frames(stack)
+	switch {
+	case e.resetIfLost():
+	case done.Err.Kind == "load":
+	default:
+		b.commit()
+		e.session.Commit(c, stepsDone(c, frames))
+	}
+	return &cell.Result{Err: e.runError(done.Err, frames)}
+}
+
+// resetIfLost forgets everything when the session process is not the one that it was, and reports whether it did.
+func (e *Evaluator) resetIfLost() bool {
+	g := e.cfg.Runner.Generation()
+	e.mu.Lock()
+	same := g == e.generation
+	e.generation = g
+	e.mu.Unlock()
+	if same {
+		return false
+	}
+	e.forget()
+	return true
+}
+
+func (e *Evaluator) forget() {
+	e.session.Reset()
+	for _, eng := range []Engine{e.cfg.Native, e.cfg.Interp} {
+		if eng != nil {
+			eng.Reset()
+		}
+	}
+	e.preimport()
+}
+
+// Reset forgets all state and starts a new session process.
+func (e *Evaluator) Reset(ctx context.Context) error {
+	e.run.Lock()
+	defer e.run.Unlock()
+	if err := e.cfg.Runner.Restart(ctx); err != nil {
+		return err
+	}
+	e.mu.Lock()
+	e.generation = e.cfg.Runner.Generation()
+	e.mu.Unlock()
+	e.forget()
+	return nil
+}
+
+// Get adds a module to the session's.
+func (e *Evaluator) Get(ctx context.Context, what string, progress func(line string)) error {
+	return e.cfg.Packages.Get(ctx, what, progress)
+}
+
+func (e *Evaluator) setBusy(b bool) {
+	e.mu.Lock()
+	e.busy = b
+	e.mu.Unlock()
+}
+
+func (e *Evaluator) isBusy() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.busy
+}
+
+func fromLink(l *link.Bundle) cell.Bundle {
+	b := cell.Bundle{Data: map[string]any{}, Metadata: l.Metadata, DisplayID: l.DisplayID}
+	for k, v := range l.Text {
+		b.Data[k] = v
+	}
+	for k, v := range l.B64 {
+		b.Data[k] = v
+	}
+	for k, v := range l.JSON {
+		b.Data[k] = v
+	}
+	return b
+}
+
+// stepsDone is how many steps of c were done before the failure: those that stand above the line where the cell's own
+// statements stopped. It is -1 when that is not known.
+func stepsDone(c *check.Checked, frames []cell.Frame) int {
+	for i := len(frames) - 1; i >= 0; i-- { // the outermost frame of the cell is its statements'
+		f := frames[i]
+		if f.Cell != c.N {
+			continue
+		}
+		done := 0
+		for _, s := range c.Steps {
+			p := c.Fset.Position(s.Pos)
+			end := p.Line
+			if s.Piece >= 0 {
+				pc := c.Pieces[s.Piece]
+				end = p.Line + strings.Count(c.Code[pc.Start:pc.End], "\n")
+			}
+			if f.Line <= end {
+				return done
+			}
+			done++
+		}
+		return done
+	}
+	return -1
+}
