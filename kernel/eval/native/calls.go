@@ -11,6 +11,10 @@ import (
 // functions that call back on a goroutine which nothing else guards.
 func (r *renderer) call(m *ast.CallExpr, e *edits) bool {
 	tv := r.c.Info.Types[m.Fun]
+	if v := r.c.Info.Types[m].Value; v != nil && tv.IsBuiltin() && r.isOffset(m) { // of a field that the file cannot name
+		e.replace(m.Pos(), m.End(), "uintptr("+v.ExactString()+")")
+		return false
+	}
 	if tv.IsType() && len(m.Args) == 1 {
 		if to := tv.Type; r.splitStructs(to, r.c.Info.TypeOf(m.Args[0])) {
 			e.replace(m.Pos(), m.End(), r.f.rt("Cast")+"["+r.f.typeString(r.c, to)+"]("+r.node(m.Args[0])+")")
@@ -39,6 +43,18 @@ func (r *renderer) call(m *ast.CallExpr, e *edits) bool {
 		}
 	}
 	return true
+}
+
+func (r *renderer) isOffset(m *ast.CallExpr) bool {
+	var id *ast.Ident
+	switch f := ast.Unparen(m.Fun).(type) {
+	case *ast.SelectorExpr:
+		id = f.Sel
+	case *ast.Ident:
+		id = f
+	}
+	b, ok := r.c.Info.Uses[id].(*types.Builtin)
+	return ok && b.Name() == "Offsetof"
 }
 
 // splitStructs reports whether a and b are different types of one struct whose unexported fields belong to different packages.

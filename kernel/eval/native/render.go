@@ -20,13 +20,13 @@ type renderer struct {
 	used map[*types.Var]bool // unused variables that still need a use
 	lazy map[*ast.LabeledStmt]bool
 	own  bool // the text is the cell's own statements, not a declaration
-	// direct is the struct that a type declaration names: its identity is the type's.
-	direct *ast.StructType
+	direct map[*ast.StructType]bool // structs that a type declaration names: their identity is the type's
 	jumps  map[types.Object]token.Pos // labels, with the last goto to each
 }
 
 func newRenderer(f *file, c *check.Checked, src check.Source) *renderer {
-	r := &renderer{f: f, c: c, src: src, used: map[*types.Var]bool{}, lazy: map[*ast.LabeledStmt]bool{}}
+	r := &renderer{f: f, c: c, src: src, used: map[*types.Var]bool{}, lazy: map[*ast.LabeledStmt]bool{},
+		direct: map[*ast.StructType]bool{}}
 	for _, v := range c.Unused {
 		r.used[v] = true
 	}
@@ -125,6 +125,10 @@ func (r *renderer) visit(m ast.Node, e *edits) bool {
 				return false
 			}
 		}
+	case *ast.TypeSpec:
+		if st, ok := ast.Unparen(m.Type).(*ast.StructType); ok && !m.Assign.IsValid() {
+			r.direct[st] = true
+		}
 	case *ast.StructType:
 		return r.structType(m, e)
 	case *ast.CallExpr:
@@ -150,7 +154,7 @@ func (r *renderer) visit(m ast.Node, e *edits) bool {
 		r.useInCases(m.Init, m.Body, e)
 	case *ast.TypeSwitchStmt:
 		r.useInCases(m.Init, m.Body, e)
-		if a, ok := m.Assign.(*ast.AssignStmt); ok && r.unusedGuard(a) {
+		if a, ok := m.Assign.(*ast.AssignStmt); ok && r.unusedGuard(a, m.Body) {
 			e.replace(a.Lhs[0].Pos(), a.Rhs[0].Pos(), "")
 		}
 	case *ast.BlockStmt:
@@ -236,7 +240,7 @@ func (r *renderer) isSelected(m *ast.Ident) bool {
 // structType keeps the identity of anonymous structs with unexported fields, which belong to the package that writes them.
 func (r *renderer) structType(m *ast.StructType, e *edits) bool {
 	st, ok := r.c.Info.TypeOf(m).(*types.Struct)
-	if ok && m != r.direct && isHidden(st) {
+	if ok && !r.direct[m] && isHidden(st) {
 		if s := r.f.anonymous(r.c, st); s != "" && strings.Contains(s, ".") {
 			e.replace(m.Pos(), m.End(), s)
 			return false
@@ -352,15 +356,22 @@ func (r *renderer) useInCases(init ast.Stmt, body *ast.BlockStmt, e *edits) {
 }
 
 // unusedGuard reports whether the variable of a type switch is used in no clause.
-func (r *renderer) unusedGuard(a *ast.AssignStmt) bool {
-	id, ok := a.Lhs[0].(*ast.Ident)
-	if !ok || a.Tok != token.DEFINE {
+func (r *renderer) unusedGuard(a *ast.AssignStmt, body *ast.BlockStmt) bool {
+	if a.Tok != token.DEFINE {
 		return false
 	}
-	for v := range r.used {
-		if v.Pos() == id.Pos() {
-			return true
-		}
+	vars := map[types.Object]bool{}
+	for _, c := range body.List {
+		vars[r.c.Info.Implicits[c]] = true
 	}
-	return false
+	used := false
+	ast.Inspect(body, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok {
+			if o := r.c.Info.Uses[id]; o != nil && vars[o] {
+				used = true
+			}
+		}
+		return !used
+	})
+	return !used
 }

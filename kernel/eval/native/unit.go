@@ -392,7 +392,6 @@ func (u *unit) typeDecl(d *declared, r *renderer, b *strings.Builder) {
 	f := u.decls
 	ts := d.decl.Spec.(*ast.TypeSpec)
 	st, _ := ast.Unparen(ts.Type).(*ast.StructType)
-	r.direct = st
 	b.WriteString(u.line(d.c, ts.Pos()) + "type " + r.node(ts) + "\n")
 	p := u.places[d.decl.Sym]
 	params, args := "", ""
