@@ -9,6 +9,7 @@ import (
 	"github.com/gander-go/gander/internal/version"
 	"github.com/gander-go/gander/kernel"
 	"github.com/gander-go/gander/kernel/session/worker"
+	_ "github.com/gander-go/gander/kernel/session/worker/parts"
 )
 
 func kernelCommand() *cobra.Command {

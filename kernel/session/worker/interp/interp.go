@@ -57,7 +57,7 @@ func (r *runner) Run(_ context.Context, u *link.Unit) error {
 		if err != nil {
 			return fmt.Errorf("making variable %q: %w", v.Name, err)
 		}
-		rt.New(v.Name, t)
+		rt.DefineType(v.Name, t)
 	}
 	var line atomic.Int64
 	own, err := sessionSymbols(u.Names, &line)

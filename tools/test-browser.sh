@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# Runs the tests that drive JupyterLab in headless Chromium. Screenshots go to build/screenshots.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+python=$(tools/jupyter.sh test)
+prefix=$("$python" -c 'import sys; print(sys.prefix)')
+bin/gander install --prefix "$prefix"
+CHROMIUM=$(tools/chromium.sh)
+mkdir -p build/screenshots
+GANDER_PYTHON=$python GANDER_SCREENSHOTS=$PWD/build/screenshots CHROMIUM=$CHROMIUM \
+    go test -count=1 -timeout 30m ./tests/browser/...
