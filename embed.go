@@ -4,14 +4,23 @@ package gander
 
 import "embed"
 
-// Sources are the packages that the session process is made of, with go.mod and go.sum. Files that end in _test.go are
-// not used. A test in kernel/session fails when a package is missing here.
+// Sources are the packages that the session process is made of (kernel/session/worker/parts names them), with go.mod and
+// go.sum. Files that end in _test.go are not used. A test in kernel/session fails when a package is missing here.
 //
 //go:embed go.mod go.sum
 //go:embed display/*.go
 //go:embed kernel/session/link/*.go
 //go:embed kernel/session/rt/*.go
 //go:embed kernel/session/worker/*.go
+//go:embed kernel/session/worker/interp/*.go
 //go:embed kernel/session/worker/parts/*.go
 //go:embed kernel/session/worker/plugins/*.go
+//go:embed profiler/*.go
+//go:embed profiler/analyze/*.go
+//go:embed profiler/goruntime/*.go
+//go:embed profiler/insession/*.go
+//go:embed profiler/kineto/*.go
+//go:embed profiler/pprof/*.go
+//go:embed profiler/record/*.go profiler/record/*.s
+//go:embed profiler/trace/*.go
 var Sources embed.FS

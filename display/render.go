@@ -89,7 +89,7 @@ func own(v any, data map[string]any) {
 	if m, ok := v.(interface{ LaTeX() string }); ok {
 		data[mimeLaTeX] = "$" + strings.Trim(m.LaTeX(), "$") + "$"
 	}
-	if m, ok := v.(interface{ SVG() string }); ok {
+	if m, ok := v.(interface{ SVG() string }); ok && data[mimeHTML] == nil {
 		data[mimeSVG] = m.SVG()
 	}
 	if m, ok := v.(interface{ PNG() []byte }); ok {

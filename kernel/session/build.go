@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	gander "github.com/gander-go/gander"
 	"golang.org/x/sys/unix"
@@ -66,6 +67,7 @@ func Prepare(ctx context.Context, cfg BuildConfig) (*Workspace, error) {
 	w.Source = filepath.Join(w.Dir, "gander")
 	w.Binary = filepath.Join(w.Dir, "session")
 	if isReady(w) {
+		os.Chtimes(w.Dir, time.Time{}, time.Now()) // see prune
 		return w, nil
 	}
 	if err := os.MkdirAll(filepath.Dir(w.Dir), 0o755); err != nil {
@@ -86,7 +88,27 @@ func Prepare(ctx context.Context, cfg BuildConfig) (*Workspace, error) {
 	if err := build(ctx, w, files, progress); err != nil {
 		return nil, fmt.Errorf("building the session process: %w", err)
 	}
+	prune(w.Dir)
 	return w, nil
+}
+
+// keepWorkspaces is how long a workspace is kept that no session was started in. Sessions that run are younger in
+// all likelihood; one that is not loses the ability to compile cells, not its state.
+const keepWorkspaces = 30 * 24 * time.Hour
+
+// prune removes the workspaces beside dir that have not been used for long: those of older toolchains and versions.
+func prune(dir string) {
+	all, err := os.ReadDir(filepath.Dir(dir))
+	if err != nil {
+		return
+	}
+	for _, e := range all {
+		path := filepath.Join(filepath.Dir(dir), e.Name())
+		if info, err := e.Info(); err == nil && e.IsDir() && path != dir && time.Since(info.ModTime()) > keepWorkspaces {
+			os.RemoveAll(path)
+			os.Remove(path + ".lock")
+		}
+	}
 }
 
 // isReady reports whether the workspace was built completely: the program is put in place last.
