@@ -3,6 +3,7 @@ package kernel
 import (
 	"encoding/json"
 	"sync"
+	"sync/atomic"
 	"unicode/utf8"
 )
 
@@ -29,8 +30,9 @@ func (k *Kernel) topic(typ string) [][]byte {
 }
 
 // welcome answers a new subscription (JEP 65). Its topic is the subscription, so that it passes the subscriber's filter;
-// for the empty one there is no topic frame.
-func (k *Kernel) welcome(topic []byte) [][]byte {
+// for the empty one there is no topic frame. Who comes while a cell runs is told so: a server that reconnects after a
+// restart would otherwise take the kernel for idle until the cell has ended.
+func (k *Kernel) welcome(topic []byte) [][][]byte {
 	if !utf8.Valid(topic) {
 		return nil
 	}
@@ -38,9 +40,13 @@ func (k *Kernel) welcome(topic []byte) [][]byte {
 	if len(topic) > 0 {
 		routing = [][]byte{topic}
 	}
-	return k.message("iopub_welcome", routing, nil, struct {
+	msgs := [][][]byte{k.message("iopub_welcome", routing, nil, struct {
 		Subscription string `json:"subscription"`
-	}{string(topic)}, extras{})
+	}{string(topic)}, extras{})}
+	if cell := k.status.cell.Load(); cell != nil {
+		msgs = append(msgs, k.message("status", k.topic("status"), *cell, statusContent{"busy"}, extras{}))
+	}
+	return msgs
 }
 
 type statusContent struct {
@@ -49,9 +55,9 @@ type statusContent struct {
 
 // statusBoard orders status messages.
 type statusBoard struct {
-	// mu guards cell and is held while a status is published.
+	// mu is held while a status is published and cell is set.
 	mu   sync.Mutex
-	cell json.RawMessage // header of the cell that runs
+	cell atomic.Pointer[json.RawMessage] // header of the cell that runs; set before its busy, unset before its idle
 }
 
 // busy says that work on the request with the given header begins.
@@ -65,21 +71,21 @@ func (k *Kernel) idle(parent json.RawMessage) {
 	k.status.mu.Lock()
 	defer k.status.mu.Unlock()
 	k.publish("status", parent, statusContent{"idle"})
-	if k.status.cell != nil {
-		k.publish("status", k.status.cell, statusContent{"busy"})
+	if cell := k.status.cell.Load(); cell != nil {
+		k.publish("status", *cell, statusContent{"busy"})
 	}
 }
 
 func (k *Kernel) cellBusy(parent json.RawMessage) {
 	k.status.mu.Lock()
 	defer k.status.mu.Unlock()
-	k.status.cell = parent
+	k.status.cell.Store(&parent)
 	k.publish("status", parent, statusContent{"busy"})
 }
 
 func (k *Kernel) cellIdle(parent json.RawMessage) {
 	k.status.mu.Lock()
 	defer k.status.mu.Unlock()
-	k.status.cell = nil
+	k.status.cell.Store(nil)
 	k.publish("status", parent, statusContent{"idle"})
 }

@@ -106,6 +106,19 @@ func TestAnswersWhileACellRuns(t *testing.T) {
 	equal(t, "state", state, "idle")
 }
 
+func TestNewcomersAreToldThatACellRuns(t *testing.T) {
+	f, front := startFront(t)
+	id := front.Send(fakefront.Shell, "execute_request", fakefront.Code("sleep 1h"))
+	front.Await(id, "busy", fakefront.IsStatus("busy"))
+	second := fakefront.Connect(t, f.conn)
+	second.Await(id, "busy", fakefront.IsStatus("busy"))
+	f.kernel.Interrupt()
+	second.Await(id, "idle", fakefront.IsStatus("idle"))
+	third := fakefront.Connect(t, f.conn)
+	third.Request(fakefront.Shell, "kernel_info_request", fields{})
+	equalTypes(t, third.All(), "iopub_welcome", "busy", "idle")
+}
+
 func TestComms(t *testing.T) {
 	f, front := startFront(t)
 	open := func(id, target string) []*fakefront.Msg {

@@ -13,7 +13,7 @@ import (
 // published later follows it; nobody waits for a subscriber that does not read.
 type Publisher struct {
 	s       *server
-	welcome func(topic []byte) [][]byte
+	welcome func(topic []byte) [][][]byte
 
 	// mu guards subscribers, their topics and held, and puts what is published into one order for all.
 	mu          sync.Mutex
@@ -33,9 +33,9 @@ func ListenPublisher(name, network, address string, lim Limits, log *slog.Logger
 // Addr is where the socket listens.
 func (p *Publisher) Addr() net.Addr { return p.s.ln.Addr() }
 
-// Serve starts to accept subscribers and returns. welcome makes the message that answers a new subscription; nil frames
-// send none.
-func (p *Publisher) Serve(welcome func(topic []byte) [][]byte) {
+// Serve starts to accept subscribers and returns. welcome makes the messages that a new subscription brings, the one that
+// answers it and, as far as the subscription matches, others behind it. It must not publish.
+func (p *Publisher) Serve(welcome func(topic []byte) [][][]byte) {
 	p.welcome = welcome
 	p.s.left = func(s *Peer) {
 		p.mu.Lock()
@@ -70,8 +70,10 @@ func (p *Publisher) subscription(s *Peer, frames [][]byte) {
 		if s.topics[string(topic)] > 1 {
 			return
 		}
-		if w := p.welcome(topic); w != nil {
-			s.Send(w)
+		for i, frames := range p.welcome(topic) {
+			if i == 0 || matches(s, frames) {
+				s.Send(frames)
+			}
 		}
 		if p.held != nil && matches(s, p.held) {
 			s.Send(p.held)

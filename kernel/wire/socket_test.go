@@ -77,7 +77,7 @@ func newPublisher(t testing.TB, lim Limits) *Publisher {
 	return p
 }
 
-func greet(topic []byte) [][]byte { return [][]byte{[]byte("welcome to " + string(topic))} }
+func greet(topic []byte) [][][]byte { return [][][]byte{{[]byte("welcome to " + string(topic))}} }
 
 // TestWelcomeComesFirst subscribes again and again while another goroutine publishes without a pause: what a subscriber
 // gets begins with its welcome, and goes on without a gap.
@@ -184,6 +184,20 @@ func TestHold(t *testing.T) {
 	late.Publish([][]byte{[]byte("next")})
 	if got := receive(t, c)[0]; got != "next" {
 		t.Fatalf("got %q", got)
+	}
+}
+
+func TestWhatComesWithAWelcome(t *testing.T) {
+	p := newPublisher(t, Limits{})
+	p.Serve(func(topic []byte) [][][]byte { return [][][]byte{{[]byte("welcome")}, {[]byte("state")}} })
+	c := dial(t, p.Addr(), zmq4.Sub, "")
+	for _, tt := range []struct{ topic, want string }{{"x", "welcome"}, {"st", "welcome"}, {"", "state"}, {"", "welcome"}, {"", "state"}} {
+		if tt.topic != "" || tt.want == "welcome" {
+			send(t, c, "\x01"+tt.topic)
+		}
+		if got := receive(t, c)[0]; got != tt.want {
+			t.Fatalf("topic %q: got %q, want %q", tt.topic, got, tt.want)
+		}
 	}
 }
 
