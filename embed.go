@@ -22,5 +22,6 @@ import "embed"
 //go:embed profiler/kineto/*.go
 //go:embed profiler/pprof/*.go
 //go:embed profiler/record/*.go profiler/record/*.s
+//go:embed profiler/timing/*.go
 //go:embed profiler/trace/*.go
 var Sources embed.FS

@@ -148,7 +148,7 @@ func (l *language) wait(ctx context.Context, out cell.Output) error {
 		select {
 		case <-l.done:
 			if shown != "" {
-				out.Update(cell.Bundle{DisplayID: id, Data: map[string]any{"text/plain": ""}})
+				out.Clear(false) // nothing else has been shown yet
 			}
 			return l.err
 		case <-ctx.Done():

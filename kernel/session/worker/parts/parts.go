@@ -10,4 +10,5 @@ import (
 	_ "github.com/gander-go/gander/display"
 	_ "github.com/gander-go/gander/kernel/session/worker/interp"
 	_ "github.com/gander-go/gander/profiler/insession"
+	_ "github.com/gander-go/gander/profiler/timing"
 )
