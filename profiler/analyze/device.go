@@ -13,9 +13,6 @@ type TemporalReport struct {
 // Temporal returns where device time went. c is Exact or HTA.
 func Temporal(t *trace.Trace, c Convention) *TemporalReport { return Of(t).Temporal(c) }
 
-// Temporal returns where device time went.
-func (a *Analysis) Temporal(c Convention) *TemporalReport { return &TemporalReport{} }
-
 // IdleCause is why a stream stood still.
 type IdleCause uint8
 
@@ -57,9 +54,9 @@ type IdleOptions struct {
 	Longest    int   // gaps kept per stream, 0 is 10
 }
 
-// DefaultKernelGap is the gap below which consecutive kernels count as back to back (HTA's 30 in a trace's microseconds
-// read as nanoseconds, as documented there).
-const DefaultKernelGap = 30
+// DefaultKernelGap is the gap in ns below which consecutive kernels count as back to back: HTA's 30, which its
+// documentation calls nanoseconds and its code compares with microseconds.
+const DefaultKernelGap = 30_000
 
 // IdleReport is the idle time of every stream.
 type IdleReport struct {
@@ -68,12 +65,6 @@ type IdleReport struct {
 
 // Idle returns the idle time by stream and cause.
 func Idle(t *trace.Trace, o IdleOptions) *IdleReport { return Of(t).Idle(o) }
-
-// Idle returns the idle time by stream and cause.
-func (a *Analysis) Idle(o IdleOptions) *IdleReport { return &IdleReport{} }
-
-// Text returns the streams as a table.
-func (r *IdleReport) Text() string { return "" }
 
 // Launch is one runtime call with the device work it caused. Times are ns.
 type Launch struct {
@@ -105,12 +96,6 @@ type LaunchReport struct {
 // Launches returns launch statistics.
 func Launches(t *trace.Trace, o LaunchOptions) *LaunchReport { return Of(t).Launches(o) }
 
-// Launches returns launch statistics.
-func (a *Analysis) Launches(o LaunchOptions) *LaunchReport { return &LaunchReport{} }
-
-// Text returns the distribution of the three times.
-func (r *LaunchReport) Text() string { return "" }
-
 // Queue is the number of launched and not yet started pieces of work of one stream over time.
 type Queue struct {
 	Track         trace.TrackID `json:"-"`
@@ -131,9 +116,6 @@ const QueueLimit = 1024
 // QueueLength returns the queue of every stream; limit 0 is QueueLimit.
 func QueueLength(t *trace.Trace, limit int) []Queue { return Of(t).QueueLength(limit, Exact) }
 
-// QueueLength returns the queue of every stream; limit 0 is QueueLimit.
-func (a *Analysis) QueueLength(limit int, c Convention) []Queue { return nil }
-
 // OverlapReport says how much communication was hidden behind computation. Times are ns.
 type OverlapReport struct {
 	Communication int64   `json:"communication"` // union
@@ -144,9 +126,6 @@ type OverlapReport struct {
 
 // Overlap returns how much communication was hidden.
 func Overlap(t *trace.Trace, c Convention) *OverlapReport { return Of(t).Overlap(c) }
-
-// Overlap returns how much communication was hidden.
-func (a *Analysis) Overlap(c Convention) *OverlapReport { return &OverlapReport{} }
 
 // KernelType is HTA's classification of device work by name.
 type KernelType uint8
@@ -193,13 +172,10 @@ type BreakdownReport struct {
 type BreakdownOptions struct {
 	Convention Convention
 	PerType    int     // 0 is 10
-	Ratio      float64 // stop when this share of the type's time is named; 0 is 0.8
+	Ratio      float64 // stop when this share of the type's time is named; 0 goes on to PerType
 }
 
 // KernelBreakdown splits device time by type and by kernel.
 func KernelBreakdown(t *trace.Trace, o BreakdownOptions) *BreakdownReport {
 	return Of(t).KernelBreakdown(o)
 }
-
-// KernelBreakdown splits device time by type and by kernel.
-func (a *Analysis) KernelBreakdown(o BreakdownOptions) *BreakdownReport { return &BreakdownReport{} }

@@ -20,6 +20,9 @@ type index struct {
 	launchOnce sync.Once
 	launch     []int32 // see launchers
 
+	callsOnce sync.Once
+	calls     idTable // see syncCalls
+
 	linked bool // some call or device work is linked by external id
 	device bool // there is device work
 }
