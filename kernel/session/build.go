@@ -139,6 +139,7 @@ func build(ctx context.Context, w *Workspace, files map[string][]byte, progress 
 		total = bytes.Count(out, []byte("\n"))
 	}
 	tmp := w.Binary + ".new"
+	os.Remove(tmp) // go build does not replace what a killed build left
 	cmd := w.Command(ctx, "build", "-v", "-ldflags="+w.LDFlags, "-o", tmp, ".")
 	said, err := runReporting(cmd, func(n int) { progress("building the session process", min(n, total), total) })
 	if err != nil {

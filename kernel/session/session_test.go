@@ -458,3 +458,96 @@ func TestWhatIsMissingIsSaid(t *testing.T) {
 		t.Errorf("a program that ends at once: %v", err)
 	}
 }
+
+// TestTenThousandUnits looks for what grows with the number of units.
+func TestTenThousandUnits(t *testing.T) {
+	s := open(t, nil)
+	r := unit("Count")
+	out := &output{}
+	run := func(n int) {
+		for range n {
+			if d, err := s.Run(context.Background(), r, out, nil); err != nil || d.Err != nil {
+				t.Fatal(err, d)
+			}
+		}
+	}
+	pid := s.Ready().PID
+	count := func(dir string) int {
+		all, err := os.ReadDir(dir)
+		if err != nil {
+			t.Skipf("SKIPPED: %v; growth of file descriptors was NOT checked", err)
+		}
+		return len(all)
+	}
+	memory := func() int {
+		b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
+		var size, resident int
+		fmt.Sscan(string(b), &size, &resident)
+		return resident * os.Getpagesize()
+	}
+	run(500)
+	own, files, mem, goroutines := count("/proc/self/fd"), count(fmt.Sprintf("/proc/%d/fd", pid)), memory(), runtime.NumGoroutine()
+	start := time.Now()
+	run(10_000)
+	t.Logf("%v a unit; the session process has %d MiB resident, %d before", time.Since(start)/10_000, memory()>>20, mem>>20)
+	if n := count("/proc/self/fd"); n > own {
+		t.Errorf("our file descriptors grow from %d to %d", own, n)
+	}
+	if n := count(fmt.Sprintf("/proc/%d/fd", pid)); n > files+2 { // the runtime opens some when it likes
+		t.Errorf("the session's file descriptors grow from %d to %d", files, n)
+	}
+	if n := runtime.NumGoroutine(); n > goroutines+2 {
+		t.Errorf("our goroutines grow from %d to %d", goroutines, n)
+	}
+	if m := memory(); m > mem*3/2+(8<<20) {
+		t.Errorf("the session process grows from %d to %d bytes", mem, m)
+	}
+	vars, err := s.Vars(context.Background(), "counter")
+	if err != nil || len(vars) != 1 || vars[0].Value != "10500" {
+		t.Errorf("%v %+v", err, vars)
+	}
+}
+
+// TestTheProcessEndsWithItsFront cuts the link, as the death of the front would, while a cell is blocked.
+func TestTheProcessEndsWithItsFront(t *testing.T) {
+	s := open(t, nil)
+	s.mu.Lock()
+	p := s.proc
+	s.mu.Unlock()
+	go s.Run(context.Background(), unit("Tight"), &output{}, nil)
+	time.Sleep(100 * time.Millisecond)
+	p.conn.Close()
+	select {
+	case <-p.exited:
+	case <-time.After(10 * time.Second):
+		t.Error("the session process outlives its front")
+	}
+}
+
+// TestStrangersOnTheTape writes to the tape's socket from one that is not the session's.
+func TestStrangersOnTheTape(t *testing.T) {
+	tp, files, err := newTape()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tp.close()
+	defer closeAll(files[:]...)
+	files[0].WriteString("mine")
+	if s, msg, err := tp.receive(); err != nil || s != fromStdout || string(msg) != "mine" {
+		t.Errorf("%v %q %v", s, msg, err)
+	}
+	if _, _, ok := tp.poll(); ok {
+		t.Error("a message where there is none")
+	}
+	if _, err := os.Stat(tp.conn.LocalAddr().String()); err == nil {
+		t.Error("the tape's address can be found")
+	}
+}
+
+func TestPartialRune(t *testing.T) {
+	for s, want := range map[string]int{"": 0, "a": 0, "ä": 0, "ä"[:1]: 1, "a€"[:3]: 2, "😀"[:3]: 3, "\x80\x80\x80\x80": 0, "a\xff": 0, "😀": 0, "ä\xe2": 1} {
+		if got := partialRune([]byte(s)); got != want {
+			t.Errorf("%q: %d, want %d", s, got, want)
+		}
+	}
+}
