@@ -32,6 +32,7 @@ func (s *Session) Complete(code string, cursor int) cell.Completion {
 	if q == nil {
 		return none
 	}
+	defer q.release()
 	l := &list{q: q, seen: map[string]bool{}}
 	switch p := q.parent(1).(type) {
 	case *ast.SelectorExpr:

@@ -4,6 +4,8 @@ import (
 	"go/parser"
 	"go/scanner"
 	"go/token"
+	"strings"
+	"unicode/utf8"
 )
 
 // PieceKind is what a piece of a cell is.
@@ -53,6 +55,7 @@ type cutter struct {
 	toks    []token.Token
 	doc     int // of the comment block before the next token, -1 for none
 	docLine int // last line of it
+	tried   int // bytes that isStatement has parsed
 }
 
 // next takes one token and reports whether there is another.
@@ -92,11 +95,7 @@ func (c *cutter) next() bool {
 	case token.FOR, token.IF, token.SWITCH:
 		c.header = c.header || c.depth == 0
 	}
-	c.end = off + max(len(lit), 1)
-	if lit == "" || tok.IsOperator() {
-		c.end = off + len(tok.String())
-	}
-	c.end = min(c.end, len(c.code))
+	c.end = tokenEnd(c.code, off, tok, lit)
 	if len(c.toks) < maxHeadTokens {
 		c.toks = append(c.toks, tok)
 	}
@@ -130,9 +129,41 @@ func (c *cutter) emit(semi bool) {
 	c.start, c.doc, c.toks, c.header = -1, -1, c.toks[:0], false
 }
 
+// tokenEnd is the end of a token that starts at off. The scanner drops carriage returns from literals and replaces broken
+// characters, so that their length is not that of the text.
+func tokenEnd(code string, off int, tok token.Token, lit string) int {
+	rest := code[off:]
+	n := len(lit)
+	switch {
+	case tok == token.ILLEGAL:
+		_, n = utf8.DecodeRuneInString(rest)
+	case tok == token.COMMENT && strings.HasPrefix(rest, "/*"):
+		if n = strings.Index(rest, "*/") + 2; n < 2 {
+			n = len(rest)
+		}
+	case tok == token.COMMENT:
+		if n = strings.IndexByte(rest, '\n'); n < 0 {
+			n = len(rest)
+		}
+	case tok == token.STRING && rest[0] == '`':
+		if n = strings.IndexByte(rest[1:], '`') + 2; n < 2 {
+			n = len(rest)
+		}
+	case lit == "" || tok.IsOperator():
+		n = len(tok.String())
+	}
+	return min(off+n, len(code))
+}
+
+// maxTries bounds the text that isStatement parses for one cell: a long header is not worth more.
+const maxTries = 1 << 20
+
 // isStatement reports whether the text of the piece so far is a whole statement: a ";" then ends it, and otherwise
 // belongs to the header of its for, if or switch.
 func (c *cutter) isStatement() bool {
+	if c.tried += c.end - c.start; c.tried > maxTries {
+		return true
+	}
 	_, err := parser.ParseFile(token.NewFileSet(), "", stmtHead+c.code[c.start:c.end]+stmtTail, parser.SkipObjectResolution)
 	return err == nil
 }

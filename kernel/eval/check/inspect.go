@@ -108,11 +108,11 @@ func (s *Session) describeAt(st *state, text string, start int, source bool) *De
 	pieces := Cut(text)
 	ps, _ := parsePieces(text, pieces)
 	k := s.checkPieces(s.query, st, 0, text, pieces, ps, true)
+	defer k.release()
 	file := k.c.Cell.File
 	if file == nil {
 		return nil
 	}
-	defer s.query.fset.RemoveFile(s.query.fset.File(file.Package))
 	q := &query{checker: k}
 	var obj types.Object
 	ast.Inspect(file, func(n ast.Node) bool {

@@ -61,10 +61,7 @@ func scanEnd(code string) (e ending) {
 			}
 		}
 		e.last = tok
-		e.lastEnd = min(f.Offset(pos)+max(len(lit), len(tok.String())), len(code))
-		if tok == token.IDENT || tok.IsLiteral() {
-			e.lastEnd = f.Offset(pos) + len(lit)
-		}
+		e.lastEnd = tokenEnd(code, f.Offset(pos), tok, lit)
 	}
 }
 

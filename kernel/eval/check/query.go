@@ -46,7 +46,7 @@ func identAt(code string, cursor int) (start, end int) {
 var endings = []string{"", "()", " {}", ": ", "; {}", " = 0", " int", ") {}", "{}"}
 
 // ask checks code with the cursor's identifier replaced by a mark. It returns nil when nothing of the code around the cursor
-// makes sense. The query view's lock must be held, and stay held while the result is in use.
+// makes sense. The query view's lock must be held, and stay held while the result is in use; then it is to be released.
 func (s *Session) ask(st *state, code string, cursor int) *query {
 	q := &query{}
 	q.start, q.end = identAt(code, cursor)
@@ -68,6 +68,9 @@ func (s *Session) ask(st *state, code string, cursor int) *query {
 			}
 		}
 		if !found {
+			if q.checker != nil {
+				q.release()
+			}
 			return nil
 		}
 	}
@@ -92,6 +95,9 @@ func (q *query) try(s *Session, st *state, text string) bool {
 	if !found {
 		return false
 	}
+	if q.checker != nil {
+		q.release()
+	}
 	q.checker = s.checkPieces(s.query, st, 0, text, pieces, ps, true)
 	file := q.c.Cell.File
 	if file == nil {
@@ -109,8 +115,25 @@ func (q *query) try(s *Session, st *state, text string) bool {
 		}
 		return true
 	})
-	s.query.fset.RemoveFile(s.query.fset.File(file.Package))
 	return q.id != nil
+}
+
+// release forgets the files that were made for one query: a session sees one for every key that is pressed.
+func (k *checker) release() {
+	drop := func(f *ast.File) {
+		if f != nil {
+			if tf := k.v.fset.File(f.FileStart); tf != nil {
+				k.v.fset.RemoveFile(tf)
+			}
+		}
+	}
+	drop(k.c.Cell.File)
+	for _, it := range k.rebound {
+		if f := k.v.files[it]; f != nil {
+			drop(f.full)
+			delete(k.v.files, it)
+		}
+	}
 }
 
 // closers are the brackets that text leaves open, in the order to close them.
@@ -148,7 +171,7 @@ func inText(code string, cursor int) (inside bool, literal int) {
 		if tok != token.COMMENT && tok != token.STRING && tok != token.CHAR {
 			continue
 		}
-		end := min(start+len(lit), len(code))
+		end := tokenEnd(code, start, tok, lit)
 		closed := len(lit) > 1 && (tok == token.STRING && lit[len(lit)-1] == lit[0] || tok == token.CHAR && lit[len(lit)-1] == '\'' ||
 			tok == token.COMMENT && strings.HasPrefix(lit, "/*") && strings.HasSuffix(lit, "*/"))
 		if cursor < end || cursor == end && !closed {
