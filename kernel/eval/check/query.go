@@ -120,17 +120,10 @@ func (q *query) try(s *Session, st *state, text string) bool {
 
 // release forgets the files that were made for one query: a session sees one for every key that is pressed.
 func (k *checker) release() {
-	drop := func(f *ast.File) {
-		if f != nil {
-			if tf := k.v.fset.File(f.FileStart); tf != nil {
-				k.v.fset.RemoveFile(tf)
-			}
-		}
-	}
-	drop(k.c.Cell.File)
+	k.v.drop(k.c.Cell.File)
 	for _, it := range k.rebound {
 		if f := k.v.files[it]; f != nil {
-			drop(f.full)
+			k.v.drop(f.full)
 			delete(k.v.files, it)
 		}
 	}

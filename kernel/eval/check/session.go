@@ -48,7 +48,7 @@ type state struct {
 
 // New makes an empty session.
 func New(pkgs Packages) *Session {
-	return &Session{pkgs: pkgs, cells: newView(pkgs), query: newView(pkgs), st: emptyState()}
+	return &Session{pkgs: pkgs, cells: newView(pkgs, false), query: newView(pkgs, true), st: emptyState()}
 }
 
 func emptyState() *state {

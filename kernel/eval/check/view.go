@@ -13,8 +13,9 @@ import (
 // own: go/types reads imported packages lazily, so that two checks over the same ones must not run side by side, and a
 // query must not wait for a cell, nor an engine that reads a Checked for a query.
 type view struct {
-	fset *token.FileSet
-	imp  types.Importer
+	fset    *token.FileSet
+	imp     types.Importer
+	passing bool // results are not kept: files that are replaced may go
 
 	// mu is held during a check and as long as its result is read; it guards files.
 	mu    sync.Mutex
@@ -29,9 +30,19 @@ type itemFile struct {
 	source string
 }
 
-func newView(pkgs Packages) *view {
+func newView(pkgs Packages, passing bool) *view {
 	fset := token.NewFileSet()
-	return &view{fset: fset, imp: pkgs.Importer(fset), files: map[*item]*itemFile{}}
+	return &view{fset: fset, imp: pkgs.Importer(fset), passing: passing, files: map[*item]*itemFile{}}
+}
+
+// drop forgets the positions in f.
+func (v *view) drop(f *ast.File) {
+	if f == nil {
+		return
+	}
+	if tf := v.fset.File(f.FileStart); tf != nil {
+		v.fset.RemoveFile(tf)
+	}
 }
 
 // parse returns it as a file under ns. It returns nil for a variable that has no text.
@@ -42,6 +53,9 @@ func (v *view) parse(it *item, ns names) *itemFile {
 	spelt := it.spelt(ns)
 	if f := v.files[it]; f != nil && f.spelt == spelt {
 		return f
+	}
+	if f := v.files[it]; f != nil && v.passing {
+		v.drop(f.full)
 	}
 	src := it.render(ns)
 	f, err := parser.ParseFile(v.fset, "", src, parser.SkipObjectResolution|parser.ParseComments)
@@ -94,6 +108,9 @@ func (v *view) forget(keep []*item) {
 	}
 	for it := range v.files {
 		if !live[it] {
+			if v.passing {
+				v.drop(v.files[it].full)
+			}
 			delete(v.files, it)
 		}
 	}
