@@ -265,15 +265,15 @@ func TestForgedMessages(t *testing.T) {
 func TestStalledSubscriber(t *testing.T) {
 	f, front := startFront(t, func(_ *kernel.ConnectionInfo, o *kernel.Options) {
 		o.OutputCap = 1 << 30
-		o.Limits.Queue = 8 << 20
+		o.Limits.Queue = 2 << 20
 		o.Limits.Drain = 100 * time.Millisecond
 	})
 	stalled := rawPeer(t, f.conn.IOPubPort, "SUB", "")
 	stalled.(*net.TCPConn).SetReadBuffer(4096)
 	stalled.Write(frame(0, []byte{1}))
-	for range 20 {
-		c := front.Execute("spam 4000000")
-		if n := len(c.Stream("stdout")); n < 3_999_000 {
+	for range 10 {
+		c := front.Execute("spam 2000000")
+		if n := len(c.Stream("stdout")); n < 1_999_000 {
 			t.Fatalf("the good subscriber got %d bytes", n)
 		}
 	}

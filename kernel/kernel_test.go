@@ -176,13 +176,13 @@ func TestShutdown(t *testing.T) {
 // TestShutdownDeliversWhatIsQueued checks that the end of the process waits for the clients, not for a while.
 func TestShutdownDeliversWhatIsQueued(t *testing.T) {
 	f, front := startFront(t, func(_ *kernel.ConnectionInfo, o *kernel.Options) { o.OutputCap = 64 << 20 })
-	id := front.Send(fakefront.Shell, "execute_request", fakefront.Code("spam 20000000\nprint end"))
+	id := front.Send(fakefront.Shell, "execute_request", fakefront.Code("spam 6000000\nprint end"))
 	down := front.Send(fakefront.Shell, "execute_request", fakefront.Code("print last"))
 	front.Reply(down)
 	front.Send(fakefront.Control, "shutdown_request", fields{"restart": false})
 	f.waitEnd(t)
 	c := fakefront.Cell{Outputs: front.Outputs(id)}
-	if n := len(c.Stream("stdout")); n < 19_999_000 {
+	if n := len(c.Stream("stdout")); n < 5_999_000 {
 		t.Errorf("%d bytes arrived", n)
 	}
 	last := fakefront.Cell{Outputs: front.Outputs(down)}

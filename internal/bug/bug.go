@@ -1,6 +1,7 @@
 // Package bug is where mistakes of ours go that must not end the kernel: a state that cannot be, a panic in a handler. In
 // tests they panic, so that none goes unseen; in a program they are written to stderr with a stack and counted, and
-// the program goes on. Mistakes of users are error values and never come here.
+// the program goes on. GANDER_BUGS=panic or =report in the environment decides otherwise. Mistakes of users are error
+// values and never come here.
 package bug
 
 import (
@@ -17,13 +18,21 @@ var reports atomic.Int64
 // Count returns how many mistakes were reported so far.
 func Count() int64 { return reports.Load() }
 
-// testing reports whether this process is a test binary.
-func testing() bool { return flag.Lookup("test.v") != nil }
+// panics reports whether a mistake ends the process, as it does in a test binary.
+func panics() bool {
+	switch os.Getenv("GANDER_BUGS") {
+	case "panic":
+		return true
+	case "report":
+		return false
+	}
+	return flag.Lookup("test.v") != nil
+}
 
 // Reportf reports a mistake of ours and returns it as an error.
 func Reportf(format string, args ...any) error {
 	err := fmt.Errorf("internal mistake: "+format, args...)
-	if testing() {
+	if panics() {
 		panic(err)
 	}
 	reports.Add(1)
@@ -37,7 +46,7 @@ func Recover(doing string, then func(error)) {
 	if p == nil {
 		return
 	}
-	if testing() {
+	if panics() {
 		panic(p)
 	}
 	err := Reportf("%s: panic: %v", doing, p)

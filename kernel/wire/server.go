@@ -199,7 +199,10 @@ func (s *server) run(p *Peer) {
 	if s.left != nil {
 		s.left(p)
 	}
-	if reason := p.reason; !errors.Is(reason, io.EOF) {
+	switch reason := p.reason; {
+	case errors.Is(reason, errQueueFull), errors.Is(reason, os.ErrDeadlineExceeded):
+		s.log.Warn("disconnected a client that does not read", "channel", s.name, "err", reason)
+	case !errors.Is(reason, io.EOF):
 		s.log.Debug("connection ended", "channel", s.name, "err", reason)
 	}
 }
