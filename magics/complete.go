@@ -22,10 +22,32 @@ func (e *Engine) Complete(ctx context.Context, code string, cursor int) cell.Com
 	}
 	if _, _, body, _, ok := cellMagic(code); ok && cursor >= len(code)-len(body) {
 		shift := len(code) - len(body)
-		c := e.lang.Complete(ctx, blank(code[:shift])+body, cursor)
+		return qualified(code, e.lang.Complete(ctx, blank(code[:shift])+body, cursor))
+	}
+	return qualified(code, e.lang.Complete(ctx, goOnly(code), cursor))
+}
+
+// qualified makes completions of a member hold what stands before it ("strings.HasPrefix", not "HasPrefix"), as front
+// ends are used to from IPython.
+func qualified(code string, c cell.Completion) cell.Completion {
+	if c.Start < 1 || c.Start > len(code) || code[c.Start-1] != '.' || len(c.Items) == 0 {
 		return c
 	}
-	return e.lang.Complete(ctx, goOnly(code), cursor)
+	at := c.Start - 1
+	for at > 0 && isNameByte(code[at-1]) {
+		at--
+	}
+	if at == c.Start-1 || at > 0 && (code[at-1] == '.' || code[at-1] == ')' || code[at-1] == ']' || code[at-1] >= 0x80) {
+		return c // what stands before is no plain name
+	}
+	prefix := code[at:c.Start]
+	items := make([]cell.CompletionItem, len(c.Items))
+	for i, it := range c.Items {
+		it.Text = prefix + it.Text
+		items[i] = it
+	}
+	c.Start, c.Items = at, items
+	return c
 }
 
 // completeMagic completes on a magic's line; ok is false where Go code follows the magic.

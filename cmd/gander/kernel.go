@@ -15,7 +15,8 @@ import (
 func kernelCommand() *cobra.Command {
 	var file string
 	cmd := &cobra.Command{
-		Use: "kernel -f FILE", Short: "Serve a Jupyter front end (started by Jupyter)", Args: exactly(0, "no arguments"),
+		Use: "kernel -f FILE", Short: "Serve a Jupyter front end (started by Jupyter)",
+		Args: cobra.ArbitraryArgs, // 'jupyter run' hands its own arguments on
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if file == "" {
 				return withHint(&usageError{errors.New("gander kernel needs the connection file of a front end")}, "it is started by Jupyter; 'gander install' makes Jupyter know it")

@@ -66,7 +66,8 @@ func newToolchain(o Options, c *cache) (*toolchain, error) {
 			t.lang = "go" + p[0] + "." + leadingDigits(p[1])
 		}
 	}
-	t.common = strings.Join([]string{rt.Version, emitVersion, string(out), runtime.GOOS, runtime.GOARCH, strings.Join(ws.Flags, " "), ws.LDFlags}, "\x00")
+	// A workspace's folder is named for the sources in it, which every plugin must fit.
+	t.common = strings.Join([]string{filepath.Base(ws.Dir), rt.Version, emitVersion, string(out), runtime.GOOS, runtime.GOARCH, strings.Join(ws.Flags, " "), ws.LDFlags}, "\x00")
 	if _, err := exec.LookPath("ld.gold"); err == nil && runtime.GOOS == "linux" && runtime.GOARCH == "amd64" {
 		t.extld = []string{"-extldflags=-fuse-ld=gold"}
 	}
