@@ -133,7 +133,7 @@ func (f *file) pointer(c *check.Checked, s *check.Symbol) string {
 	t := f.typeString(oc, o.Type())
 	how := "Define"
 	switch {
-	case o.Name() != s.Name || oc != f.u.c || f.u.superseded[s]:
+	case oc != f.u.c || f.u.isPast(s):
 		how = "Old"
 	case f.u.mentionsAgain(o.Type()):
 		how = "Retype"

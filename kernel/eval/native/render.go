@@ -14,13 +14,13 @@ import (
 // renderer writes parts of a checked text for a file. What needs no change is copied byte for byte, so that lines stay where
 // they are; replaced parts keep their number of lines.
 type renderer struct {
-	f    *file
-	c    *check.Checked
-	src  check.Source
-	used map[*types.Var]bool // unused variables that still need a use
-	lazy map[*ast.LabeledStmt]bool
-	own  bool // the text is the cell's own statements, not a declaration
-	direct map[*ast.StructType]bool // structs that a type declaration names: their identity is the type's
+	f      *file
+	c      *check.Checked
+	src    check.Source
+	used   map[*types.Var]bool // unused variables that still need a use
+	lazy   map[*ast.LabeledStmt]bool
+	own    bool                       // the text is the cell's own statements, not a declaration
+	direct map[*ast.StructType]bool   // structs that a type declaration names: their identity is the type's
 	jumps  map[types.Object]token.Pos // labels, with the last goto to each
 }
 

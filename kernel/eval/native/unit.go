@@ -35,15 +35,15 @@ type unit struct {
 	anon       map[string]place // anonymous structs, by their form
 	moved      map[*check.Symbol]bool
 	replaced   map[*check.Symbol]*check.Symbol
-	superseded map[*check.Symbol]bool
 	cycles     map[*check.Symbol]bool
 	fresh      map[*check.Symbol]bool // variables that the cell defines anew
 	anonymousN int
+	latest     map[string]int64 // the newest symbol of each name
 }
 
 func newUnit(e *Engine, c *check.Checked, o check.BuildOptions) *unit {
 	u := &unit{e: e, c: c, o: o, mod: &module{}, places: map[*check.Symbol]place{}, anon: map[string]place{}, moved: map[*check.Symbol]bool{},
-		replaced: map[*check.Symbol]*check.Symbol{}, superseded: map[*check.Symbol]bool{}, fresh: map[*check.Symbol]bool{}}
+		replaced: map[*check.Symbol]*check.Symbol{}, fresh: map[*check.Symbol]bool{}}
 	u.decls = newFile(u, u.mod)
 	u.cell = newFile(u, nil)
 	return u
@@ -83,8 +83,6 @@ func (u *unit) plan() {
 		if rd.New != nil && rd.SameType && rd.New.Kind == rd.Old.Kind {
 			u.replaced[rd.Old] = rd.New
 			start[rd.Old] = true
-		} else if rd.Old.Kind == check.VarSymbol {
-			u.superseded[rd.Old] = true
 		}
 	}
 	for _, v := range u.c.Vars {
@@ -224,6 +222,20 @@ func (u *unit) home(d *declared) *check.Symbol {
 	return nil
 }
 
+// isPast reports whether a variable's name has another meaning by now: a later symbol has it.
+func (u *unit) isPast(s *check.Symbol) bool {
+	if u.latest == nil {
+		u.latest = map[string]int64{}
+		scope := u.c.Pkg.Scope()
+		for _, name := range scope.Names() {
+			if t := u.c.Symbol(scope.Lookup(name)); t != nil {
+				u.latest[t.Name] = max(u.latest[t.Name], t.ID)
+			}
+		}
+	}
+	return s.ID < u.latest[s.Name]
+}
+
 // mentionsAgain reports whether t is written with a type that the unit emits a new version of.
 func (u *unit) mentionsAgain(t types.Type) bool {
 	found := false
@@ -248,7 +260,7 @@ func (u *unit) retype() {
 		if !ok {
 			continue
 		}
-		if s := u.c.Symbol(v); s != nil && s.Name == name && !u.fresh[s] && u.mentionsAgain(v.Type()) {
+		if s := u.c.Symbol(v); s != nil && !u.isPast(s) && !u.fresh[s] && u.mentionsAgain(v.Type()) {
 			u.decls.pointer(u.c, s)
 		}
 	}
