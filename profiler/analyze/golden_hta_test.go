@@ -129,7 +129,7 @@ func checkQueue(t *testing.T, a *Analysis, want *goldenHTA) {
 			ties := 0.0
 			for i := 1; i < len(q.Times); i++ {
 				if q.Times[i] == q.Times[i-1] {
-					ties += 1 / float64(len(q.Times))
+					ties += 2 / float64(len(q.Times))
 				}
 			}
 			for i, got := range []float64{float64(len(q.Times)), q.Mean, q.StdDev, -1, q.P25, q.P50, q.P75, float64(q.Max)} {
