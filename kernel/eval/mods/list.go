@@ -70,11 +70,31 @@ func (m *Modules) Prepare(paths []string) {
 	m.list(context.Background(), paths)
 }
 
-// Warm lists the standard packages that cells use most, so that the first cell does not wait for it.
+// Warm lists the standard packages that cells use most, so that the first cell does not wait for it, and finds out what the
+// notebook's modules hold, for completion.
 func (m *Modules) Warm(ctx context.Context) {
 	m.mu.Lock()
-	defer m.mu.Unlock()
 	m.list(ctx, common)
+	m.mu.Unlock()
+	if m.cfg.Go == "" || len(m.roots) == 0 {
+		return
+	}
+	args := slices.Concat([]string{"list", "-e", "-f", "{{if ne .Name \"main\"}}{{.ImportPath}}{{end}}"}, m.listFlags(), []string{"--"})
+	for _, r := range m.roots {
+		args = append(args, r+"/...")
+	}
+	out, err := m.command(ctx, args...).Output()
+	if err != nil {
+		return
+	}
+	m.mu.Lock()
+	m.own = strings.Fields(string(out))
+	m.mu.Unlock()
+}
+
+// listFlags are the flags of go list: it never changes the module.
+func (m *Modules) listFlags() []string {
+	return slices.DeleteFunc(slices.Clone(m.cfg.Flags), func(f string) bool { return strings.HasPrefix(f, "-mod=") })
 }
 
 var common = []string{"bufio", "bytes", "context", "encoding/json", "errors", "fmt", "io", "maps", "math", "math/rand",
@@ -92,7 +112,7 @@ func (m *Modules) list(ctx context.Context, paths []string) {
 	if len(need) == 0 || m.cfg.Go == "" {
 		return
 	}
-	args := slices.Concat([]string{"list", "-e", "-export", "-deps", listFields}, m.cfg.Flags, []string{"--"}, need)
+	args := slices.Concat([]string{"list", "-e", "-export", "-deps", listFields}, m.listFlags(), []string{"--"}, need)
 	cmd := m.command(ctx, args...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr

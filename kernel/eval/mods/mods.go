@@ -36,13 +36,15 @@ type Config struct {
 // Modules is a session's module and what is known of its packages. It is safe for concurrent use.
 type Modules struct {
 	cfg     Config
-	foreign bool // Dir is somebody's module: packages are found in it, but nothing is added
+	roots   []string // module paths around the notebook
+	foreign bool     // Dir is somebody's module: packages are found in it, but nothing is added
 
 	// mu guards what follows; it is held while the go command lists packages.
 	mu         sync.Mutex
 	pkgs       map[string]*listed
 	generation int // of the listing; it goes up when a package that was handed out has changed
 	locals     map[string]local
+	own        []string // packages of roots
 
 	std struct {
 		once   sync.Once

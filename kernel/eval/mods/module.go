@@ -80,6 +80,7 @@ func (w *modWriter) take(path string, own bool) error {
 	}
 	dir := filepath.Dir(path)
 	if own && f.Module.Path != "" {
+		w.m.roots = append(w.m.roots, f.Module.Path)
 		w.requires[f.Module.Path] = "v0.0.0-00010101000000-000000000000"
 		w.replaces[f.Module.Path] = quote(dir)
 	}

@@ -113,6 +113,11 @@ func (m *Modules) Paths() []string {
 		out = append(out, l...)
 	}
 	m.mu.Lock()
+	for _, p := range m.own {
+		if !strings.Contains("/"+p+"/", "/internal/") {
+			out = append(out, p)
+		}
+	}
 	for p, l := range m.pkgs {
 		if !l.Standard && l.Name != "main" && l.Name != "" && !strings.Contains("/"+p+"/", "/internal/") {
 			out = append(out, p)
