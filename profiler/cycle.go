@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/gander-go/gander/profiler/goruntime"
 	"github.com/gander-go/gander/profiler/record"
 	"github.com/gander-go/gander/profiler/trace"
 )
@@ -21,6 +22,7 @@ type cycle struct {
 	open     bool  // the window is open: spans are recorded
 	start    int64 // record time just before it opened
 	end      int64 // record time just after it closed
+	usage    stepUsage
 }
 
 // accumulated is what AccEvents carries from cycle to cycle.
@@ -28,8 +30,8 @@ type accumulated struct {
 	recorder *record.Recorder
 	relay    *relay
 	sources  *trace.Trace // what the sources of all cycles recorded
+	usage    map[int]goruntime.Resources
 	epoch    int64
-	problems []trace.Problem
 }
 
 // relay hands spans to the correlating source of the current cycle.
@@ -157,12 +159,13 @@ func (p *Profile) prepare() {
 		}
 	}
 	if p.acc != nil {
-		c.recorder = p.acc.recorder
+		c.recorder, c.usage.steps = p.acc.recorder, p.acc.usage
 		return
 	}
 	c.recorder = record.New(config)
+	c.usage.steps = make(map[int]goruntime.Resources)
 	if p.options.AccEvents {
-		p.acc = &accumulated{recorder: c.recorder, relay: link}
+		p.acc = &accumulated{recorder: c.recorder, relay: link, usage: c.usage.steps}
 	}
 }
 
@@ -261,6 +264,7 @@ func (p *Profile) complete() {
 		t = t.Clone()
 	}
 	c.recorder.AddTo(t, w.Epoch)
+	c.usage.addTo(t)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, q := range p.warnings {

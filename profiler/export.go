@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gander-go/gander/profiler/analyze"
 	"github.com/gander-go/gander/profiler/kineto"
 	"github.com/gander-go/gander/profiler/pprof"
 	"github.com/gander-go/gander/profiler/trace"
@@ -53,6 +54,12 @@ func TensorBoardHandler(dir, worker string) func(*Profile) {
 			p.warn("export", err.Error(), "")
 		}
 	}
+}
+
+// ExportStacks writes collapsed stacks for flame graph tools: one line a stack, from the root, with the metric's value.
+// Metric is one of torch's ("self_cpu_time_total", "self_cuda_time_total"); it needs WithStack.
+func (p *Profile) ExportStacks(path, metric string) error {
+	return writeFile("exporting stacks", path, func(w io.Writer) error { return analyze.WriteStacks(w, p.Trace(), metric) })
 }
 
 // ExportPprof writes the samples for `go tool pprof`: the CPU samples when SampleHz was set, else the heap.

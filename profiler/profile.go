@@ -200,9 +200,13 @@ func (p *Profile) beginStep() {
 		return
 	}
 	p.span = p.cycle.recorder.BeginStep(p.number)
+	p.cycle.beginStep()
 }
 
 func (p *Profile) endStep() {
 	p.span.End()
 	p.span = record.Span{}
+	if p.cycle != nil {
+		p.cycle.endStep(p.number)
+	}
 }

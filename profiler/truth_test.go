@@ -414,3 +414,60 @@ func TestOptionsAsJSON(t *testing.T) {
 		t.Errorf("unknown activity: %v", err)
 	}
 }
+
+func TestStepsCarryUsage(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("SKIPPED: the operating system's counts are read on Linux only")
+	}
+	p := start(t, Options{Schedule: Schedule{Warmup: 1, Active: 2, Repeat: 1}})
+	p.Step()
+	burn(20 * time.Millisecond)
+	p.Step()
+	time.Sleep(20 * time.Millisecond)
+	p.Step()
+	p.Stop()
+	x := p.Trace()
+	valid(t, x)
+	var cpu []int64
+	for i := range x.Slices {
+		s := &x.Slices[i]
+		if x.Class(s) != trace.ClassStep {
+			continue
+		}
+		var used map[string]int64
+		if err := json.Unmarshal([]byte(x.Strings.Get(x.Ops[s.Args].Extra)), &used); err != nil {
+			t.Fatalf("%s: %v", x.Name(s), err)
+		}
+		cpu = append(cpu, used["CPU user ns"]+used["CPU system ns"])
+	}
+	// Busy for 20 ms of wall time, of which a loaded machine may give a part to others; asleep for as long.
+	if len(cpu) != 2 || cpu[0] <= 0 || cpu[1] >= cpu[0] {
+		t.Errorf("CPU time of the steps: %v", cpu)
+	}
+}
+
+// BenchmarkStop is the time from the end of a million spans to a trace that can be read.
+func BenchmarkStop(b *testing.B) {
+	for b.Loop() {
+		b.StopTimer()
+		p := start(b, Options{})
+		for range 500_000 {
+			outer := Begin("outer")
+			Begin("inner").End()
+			outer.End()
+		}
+		b.StartTimer()
+		p.Stop()
+		if n := len(p.Trace().Slices); n < 1_000_000 {
+			b.Fatalf("%d spans", n)
+		}
+	}
+}
+
+// BenchmarkEmpty is what starting and stopping a profile costs, with what runs by default.
+func BenchmarkEmpty(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		start(b, Options{}).Stop()
+	}
+}
