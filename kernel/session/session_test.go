@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -13,6 +14,9 @@ import (
 
 	"github.com/gander-go/gander/kernel/cell"
 	"github.com/gander-go/gander/kernel/session/link"
+	"github.com/gander-go/gander/kernel/session/worker"
+	_ "github.com/gander-go/gander/kernel/session/worker/parts"
+	"github.com/gander-go/gander/profiler/trace"
 )
 
 // built is the workspace and the plugin of testdata/cells.go.txt, made once for all tests.
@@ -51,6 +55,9 @@ type built_ struct {
 }
 
 func TestMain(m *testing.M) {
+	if os.Getenv("GANDER_TEST_SESSION") != "" {
+		worker.Main() // as `gander session` does
+	}
 	code := m.Run()
 	if b, err := built(); err == nil {
 		os.RemoveAll(b.dir)
@@ -548,6 +555,62 @@ func TestPartialRune(t *testing.T) {
 	for s, want := range map[string]int{"": 0, "a": 0, "ä": 0, "ä"[:1]: 1, "a€"[:3]: 2, "😀"[:3]: 3, "\x80\x80\x80\x80": 0, "a\xff": 0, "😀": 0, "ä\xe2": 1} {
 		if got := partialRune([]byte(s)); got != want {
 			t.Errorf("%q: %d, want %d", s, got, want)
+		}
+	}
+}
+
+// TestWithoutToolchain runs a session in a program that loads no plugins, as the gander command itself is.
+func TestWithoutToolchain(t *testing.T) {
+	s, err := Start(context.Background(), Config{Command: []string{os.Args[0]}, Env: []string{"GANDER_TEST_SESSION=1"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if s.Ready().Native {
+		t.Error("it says that it loads plugins")
+	}
+	out := &output{}
+	r := link.Run{Unit: link.Unit{Engine: link.EngineInterp, Symbols: []string{"fmt"}, Source: "package cell\n\nimport \"gander.session/std/fmt\"\n\nfunc Cell() { fmt.Println(\"hello\") }\n"}}
+	d, err := s.Run(context.Background(), r, out, nil)
+	if err != nil || d.Err != nil || out.all() != "out:hello\n" {
+		t.Errorf("interpreting: %v %+v %q", err, d, out.all())
+	}
+	d, err = s.Run(context.Background(), link.Run{Unit: link.Unit{Engine: link.EngineNative, Plugins: []string{"x.so"}}}, out, nil)
+	if err != nil || d.Err == nil || d.Err.Kind != "load" {
+		t.Errorf("loading: %v %+v", err, d)
+	}
+}
+
+func TestRecording(t *testing.T) {
+	s := open(t, nil)
+	ctx := context.Background()
+	if _, err := s.StopRecording(ctx); err == nil {
+		t.Error("a recording that was not started can be stopped")
+	}
+	if err := s.StartRecording(ctx, []byte(`{"NoSuchOption":1}`)); err == nil {
+		t.Error("a wrong option is accepted")
+	}
+	for range 2 {
+		if err := s.StartRecording(ctx, []byte(`{}`)); err != nil {
+			t.Fatal(err)
+		}
+		call(t, s, "Spans", nil)
+		b, err := s.StopRecording(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tr, err := trace.Decode(bytes.NewReader(b))
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for _, sl := range tr.Slices {
+			if tr.Strings.Get(sl.Name) == "work" {
+				n++
+			}
+		}
+		if n != 100_000 {
+			t.Errorf("%d spans in %d bytes", n, len(b))
 		}
 	}
 }

@@ -29,20 +29,21 @@ const (
 type tape struct {
 	fd   int
 	conn *link.Conn
-	// mu keeps the parts of one text together, and marks in the order of their frames.
-	mu sync.Mutex
+	// mu keeps the parts of one text together, and marks in the order of their frames. It guards buf.
+	mu  sync.Mutex
+	buf []byte
 }
 
 // write puts text on the tape. Unlike a write to file 1 or 2 it takes text of any length.
 func (t *tape) write(tag byte, run int64, text []byte) {
-	buf := make([]byte, tapeHead, tapeHead+min(len(text), tapeChunk))
-	buf[0] = tag
-	binary.LittleEndian.PutUint64(buf[1:], uint64(run))
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.buf = append(t.buf[:0], tag)
+	t.buf = binary.LittleEndian.AppendUint64(t.buf, uint64(run))
 	for len(text) > 0 {
 		n := min(len(text), tapeChunk)
-		writeAll(t.fd, append(buf[:tapeHead], text[:n]...))
+		t.buf = append(t.buf[:tapeHead], text[:n]...)
+		writeAll(t.fd, t.buf)
 		text = text[n:]
 	}
 }
