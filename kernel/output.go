@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"encoding/json"
-	"strings"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -29,7 +28,7 @@ type output struct {
 	// mu guards the fields below and keeps what is published in order.
 	mu       sync.Mutex
 	stream   cell.StreamName // of text
-	text     strings.Builder
+	text     []byte
 	update   *cell.Bundle               // instead of text
 	timer    *time.Timer                // runs while something is gathered
 	split    map[cell.StreamName]string // the first bytes of a character whose others are still to come
@@ -51,12 +50,12 @@ func (o *output) Stream(name cell.StreamName, text string) {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.update != nil || o.text.Len() > 0 && o.stream != name {
+	if o.update != nil || len(o.text) > 0 && o.stream != name {
 		o.flushLocked()
 	}
 	o.stream = name
-	o.text.WriteString(o.join(name, text))
-	if o.text.Len() >= streamBatch {
+	o.text = append(o.text, o.join(name, text)...)
+	if len(o.text) >= streamBatch {
 		o.flushLocked()
 		return
 	}
@@ -181,7 +180,7 @@ func (o *output) end() {
 				o.flushLocked()
 			}
 			o.stream = name
-			o.text.WriteString(head)
+			o.text = append(o.text, head...)
 		}
 	}
 	o.flushLocked()
@@ -208,11 +207,11 @@ func (o *output) flushLocked() {
 		o.update = nil
 		o.publishBundle("update_display_data", b)
 	}
-	if o.text.Len() == 0 {
+	if len(o.text) == 0 {
 		return
 	}
-	text := o.text.String()
-	o.text.Reset()
+	text := string(o.text)
+	o.text = o.text[:0]
 	o.capped(text)
 }
 
