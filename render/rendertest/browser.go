@@ -246,6 +246,9 @@ func (p *Page) Pointer(kind input.DispatchMouseEventType, x, y float64, modifier
 	if kind == input.DispatchMouseEventTypeMousePressed || kind == input.DispatchMouseEventTypeMouseReleased {
 		ev.Button, ev.ClickCount = input.MouseButtonLeft, 1
 	}
+	if kind == input.DispatchMouseEventTypeMouseWheel {
+		ev.DeltaX = 1e-6 // the protocol wants both, and the client leaves zeros out
+	}
 	if _, err := chromedp.Call(p.ctx, input.DispatchMouseEvent, ev); err != nil {
 		return fmt.Errorf("sending %s: %w", kind, err)
 	}
