@@ -95,10 +95,10 @@ func (k *Kernel) receiver(socket *wire.Router, handlers map[string]handler) func
 			case <-k.ctx.Done():
 				return
 			}
-			k.wg.Go(func() {
+			go func() {
 				defer func() { <-k.slots }()
 				k.serve(r, h)
-			})
+			}()
 		}
 	}
 }

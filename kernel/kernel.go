@@ -48,8 +48,7 @@ type Kernel struct {
 
 	ctx    context.Context // of everything that runs; ends with the kernel
 	cancel context.CancelFunc
-	wg     sync.WaitGroup // requests that have a goroutine of their own
-	slots  chan struct{}  // bounds them
+	slots  chan struct{} // holds a token for each request that has a goroutine of its own
 
 	cells    *cellQueue
 	comms    *workQueue
@@ -219,7 +218,9 @@ func (k *Kernel) Run(ctx context.Context) error {
 	k.controls.close()
 	within(time.Second, func() {
 		loops.Wait()
-		k.wg.Wait()
+		for range maxConcurrent { // no request is being answered any more, and none will be
+			k.slots <- struct{}{}
+		}
 	})
 	k.cancel()
 	k.closeSockets()
