@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -66,7 +67,10 @@ var shared = sync.OnceValues(func() (*tools, error) {
 	return t, err
 })
 
-var cleanup []string
+var (
+	cleanup []string
+	discard = slog.New(slog.DiscardHandler)
+)
 
 func TestMain(m *testing.M) {
 	code := m.Run()
@@ -96,11 +100,16 @@ func startCached(t testing.TB, cacheDir string) *process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := New(Options{Workspace: s.ws, CacheDir: cacheDir})
+	return startWith(t, Options{Workspace: s.ws, CacheDir: cacheDir}, check.New(s.mods))
+}
+
+func startWith(t testing.TB, o Options, c *check.Session) *process {
+	t.Helper()
+	e, err := New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &process{t: t, engine: e, check: check.New(s.mods), stdout: filepath.Join(t.TempDir(), "stdout")}
+	p := &process{t: t, engine: e, check: c, stdout: filepath.Join(t.TempDir(), "stdout")}
 	p.launch()
 	t.Cleanup(func() {
 		p.stop()
