@@ -3,7 +3,8 @@ package kernel
 import "context"
 
 // Interrupter is implemented by engines that can do more than to cancel the context of Execute. InterruptAgain is called
-// for every further interrupt of a cell that has been interrupted and still runs.
+// for every further interrupt of a cell that has been interrupted and has not replied yet; at the edges of a cell that may
+// be when Execute is not running.
 type Interrupter interface{ InterruptAgain() }
 
 // Interrupt stops the running cell and aborts the queued ones; it does nothing to an idle kernel.

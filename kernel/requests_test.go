@@ -225,8 +225,8 @@ func TestInterrupt(t *testing.T) {
 
 func TestSecondInterruptReachesTheEngine(t *testing.T) {
 	f, front := startFront(t)
-	id := front.Send(fakefront.Shell, "execute_request", fakefront.Code("stubborn"))
-	front.Await(id, "execute_input", func(m *fakefront.Msg) bool { return m.Type == "execute_input" })
+	id := front.Send(fakefront.Shell, "execute_request", fakefront.Code("print x\nstubborn"))
+	front.Await(id, "output", func(m *fakefront.Msg) bool { return m.Type == "stream" })
 	f.kernel.Interrupt()
 	f.kernel.Interrupt()
 	equal(t, "ename", front.Reply(id).Text("ename"), "Interrupted")

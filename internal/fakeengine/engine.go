@@ -247,7 +247,9 @@ func (e *Engine) InterruptAgain() {
 	select {
 	case <-e.again:
 	default:
-		close(e.again)
+		if e.again != nil { // else no cell has begun yet
+			close(e.again)
+		}
 	}
 }
 
