@@ -130,6 +130,11 @@ func parseCrash(report string) (head, stack string) {
 var (
 	goroutineLine = regexp.MustCompile(`^goroutine \d+.*\[.*\]:$`)
 	cellPosition  = regexp.MustCompile(`\bIn\[\d+\]:\d+`)
+	// What a report has besides when the fault was in C code.
+	registers = regexp.MustCompile(` fp=0x[0-9a-f]+ sp=0x[0-9a-f]+ pc=0x[0-9a-f]+$`)
+	pointers  = regexp.MustCompile(` gp=0x[0-9a-f]+ m=\S+( mp=0x[0-9a-f]+)?`)
+	// Frames that are nobody's code.
+	machinery = regexp.MustCompile(`^(runtime\.|panic\(|created by |github\.com/gander-go/gander/kernel/session/)`)
 )
 
 // maxHead and maxFrames bound a described crash.
@@ -168,11 +173,11 @@ func cutStack(lines []string) string {
 		if !strings.HasPrefix(lines[i+1], "\t") {
 			continue
 		}
-		pair := []string{lines[i], lines[i+1]}
+		pair := []string{lines[i], registers.ReplaceAllString(lines[i+1], "")}
 		if cellPosition.MatchString(lines[i+1]) {
 			inCells = append(inCells, pair...)
 		}
-		if !strings.HasPrefix(lines[i], "runtime.") && !strings.HasPrefix(lines[i], "created by ") {
+		if !machinery.MatchString(lines[i]) {
 			outside = append(outside, pair...)
 		}
 		i++
@@ -184,7 +189,8 @@ func cutStack(lines []string) string {
 	if n := len(keep)/2 - maxFrames; n > 0 {
 		keep = append(keep[:2*maxFrames], fmt.Sprintf("… %d more frames", n))
 	}
-	return strings.Join(append(lines[:1:1], keep...), "\n")
+	title := pointers.ReplaceAllString(lines[0], "")
+	return strings.Join(append([]string{title}, keep...), "\n")
 }
 
 // blockedOn is what the runtime says a goroutine waits for: "chan receive" of "goroutine 7 [chan receive, 2 minutes]:";

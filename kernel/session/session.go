@@ -143,10 +143,14 @@ func (s *Session) watch(p *process) {
 	}
 	s.proc = nil
 	s.generation++
-	reason := p.describe().Message
+	f := p.describe()
+	reason := f.Message
 	s.notice = reason
-	closed := s.closed
+	closed, idle, background := s.closed, s.current == nil, s.background
 	s.mu.Unlock()
+	if idle && !closed && background != nil && p.killed.Load() == nil {
+		background.Stream(cell.Stderr, reason+"\n"+f.Stack+"\n")
+	}
 	if closed {
 		return
 	}

@@ -20,7 +20,7 @@ import (
 )
 
 // built is the workspace and the plugin of testdata/cells.go.txt, made once for all tests.
-var built = sync.OnceValues(func() (*built_, error) {
+var built = sync.OnceValues(func() (*cells, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		return nil, err
@@ -29,39 +29,44 @@ var built = sync.OnceValues(func() (*built_, error) {
 	if err != nil {
 		return nil, err
 	}
-	src, err := os.ReadFile("testdata/cells.go.txt")
-	if err != nil {
-		return nil, err
-	}
 	dir, err := os.MkdirTemp("", "gander-cells")
 	if err != nil {
 		return nil, err
 	}
-	file := filepath.Join(dir, "cells.go")
-	if err := os.WriteFile(file, src, 0o644); err != nil {
-		return nil, err
-	}
+	cellsDir = dir
 	so := filepath.Join(dir, "cells.so")
-	cmd := w.Command(context.Background(), "build", "-buildmode=plugin", "-ldflags="+w.LDFlags, "-o", so, file)
+	cmd := w.Command(context.Background(), "build", "-buildmode=plugin", "-ldflags="+w.LDFlags, "-o", so)
+	for _, name := range []string{"cells.go", "ccells.go"} {
+		src, err := os.ReadFile(filepath.Join("testdata", name+".txt"))
+		if err != nil {
+			return nil, err
+		}
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, src, 0o644); err != nil {
+			return nil, err
+		}
+		cmd.Args = append(cmd.Args, file)
+	}
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("building the test's cells: %w\n%s", err, out)
 	}
-	return &built_{w, so, dir}, nil
+	return &cells{w, so}, nil
 })
 
-type built_ struct {
-	w           *Workspace
-	plugin, dir string
+type cells struct {
+	w      *Workspace
+	plugin string
 }
+
+// cellsDir is where the plugin was built; "" when no test needed it.
+var cellsDir string
 
 func TestMain(m *testing.M) {
 	if os.Getenv("GANDER_TEST_SESSION") != "" {
 		worker.Main() // as `gander session` does
 	}
 	code := m.Run()
-	if b, err := built(); err == nil {
-		os.RemoveAll(b.dir)
-	}
+	os.RemoveAll(cellsDir)
 	os.Exit(code)
 }
 
@@ -185,6 +190,53 @@ func TestChildProcessOutput(t *testing.T) {
 	}
 }
 
+func TestOutputOfC(t *testing.T) {
+	s := open(t, nil)
+	for range 2 {
+		if _, out := call(t, s, "CLines", nil); out.all() != "out:go1\nc1\nc" {
+			t.Errorf("got %q", out.all())
+		}
+	}
+}
+
+func TestDeathBetweenCells(t *testing.T) {
+	later := &output{}
+	s := open(t, func(c *Config) { c.Background = later })
+	call(t, s, "LaterPanic", nil)
+	deadline := time.Now().Add(10 * time.Second)
+	for s.Generation() == 1 && time.Now().Before(deadline) {
+		time.Sleep(5 * time.Millisecond)
+	}
+	d, out := call(t, s, "Count", nil)
+	if d.Err != nil || !strings.Contains(out.all(), "panic: after the cell") || !strings.Contains(later.all(), "panic: after the cell") {
+		t.Errorf("%+v, shown %q, before %q", d.Err, out.all(), later.all())
+	}
+}
+
+func TestValueThatCannotTravel(t *testing.T) {
+	s := open(t, nil)
+	d, _ := call(t, s, "BadMetadata", nil)
+	if d.Err == nil || !strings.Contains(d.Err.Message, "unsupported type: chan int") {
+		t.Errorf("%+v", d)
+	}
+}
+
+// TestInterruptAtTheStart interrupts runs at the moment they begin: none may be missed.
+func TestInterruptAtTheStart(t *testing.T) {
+	s := open(t, func(c *Config) { c.Grace = 20 * time.Second })
+	for range 50 {
+		ctx, cancel := context.WithCancel(context.Background())
+		go cancel()
+		d, err := s.Run(ctx, unit("Loop"), &output{}, nil)
+		if err != nil { // it was canceled before it was handed over
+			continue
+		}
+		if d.Err == nil || d.Err.Kind != "interrupted" || s.Generation() != 1 {
+			t.Fatalf("%+v", d.Err)
+		}
+	}
+}
+
 func TestManyLines(t *testing.T) {
 	s := open(t, nil)
 	var want strings.Builder
@@ -259,6 +311,8 @@ func TestDeaths(t *testing.T) {
 		{"Overflow", "died", "stack overflow", "In[4]:7", 2, ""},
 		{"MapWrites", "died", "fatal error: concurrent map writes", "In[5]:3", 2, ""},
 		{"RawGoroutinePanic", "died", "panic: in a goroutine", "In[6]:2", 2, ""},
+		{"CAbort", "died", "SIGABRT: abort", ".CAbort()", 2, ""},
+		{"CNull", "died", "SIGSEGV: segmentation violation", ".CNull()", 2, ""},
 		{"Killed", "died", "signal 9 (killed), perhaps because the machine ran out of memory", "", 0, ""},
 	}
 	var resets []string
@@ -274,7 +328,7 @@ func TestDeaths(t *testing.T) {
 		if got := out.all(); !strings.HasSuffix(got, tt.output) || tt.output == "" && got != "" {
 			t.Errorf("%s wrote %.2000q", tt.entry, got)
 		}
-		if strings.Contains(f.Stack, "runtime.") {
+		if strings.Contains(f.Stack, "runtime.") || strings.Contains(f.Stack, "kernel/session") || strings.Contains(f.Stack, "sp=") {
 			t.Errorf("%s: the stack shows the runtime:\n%s", tt.entry, f.Stack)
 		}
 		if len(resets) != i+1 || s.Generation() != i+2 {
@@ -400,6 +454,13 @@ func TestInterruptOfInput(t *testing.T) {
 	d, _, took := interruptWhen(t, s, "ReadLine", "name?", in)
 	if d.Err != nil || !strings.Contains(d.Value.Text["text/plain"], "i/o timeout") || s.Generation() != 1 {
 		t.Errorf("%+v after %v", d, took)
+	}
+	d, _ = func() (*link.Done, *output) {
+		time.AfterFunc(200*time.Millisecond, s.Interrupt)
+		return call(t, s, "PanicWhenInterrupted", in)
+	}()
+	if d.Err == nil || d.Err.Kind != "interrupted" || !strings.Contains(d.Err.Message, "panicked") {
+		t.Errorf("a panic over the interrupt: %+v", d.Err)
 	}
 	in = answers(func(string, bool) (string, error) { return "Ada", nil })
 	if d, _ := call(t, s, "ReadLine", in); d.Value.Text["text/plain"] != `"Ada\n" <nil>` {

@@ -22,6 +22,7 @@ type runState struct {
 	// mu guards what follows.
 	mu        sync.Mutex
 	run       int64 // 0 between runs
+	early     int64 // a run that was interrupted before it began
 	goroutine string
 	cancel    context.CancelFunc
 	stopped   bool        // by an interrupt
@@ -38,8 +39,12 @@ func (p *process) run(r *link.Run) {
 	s := &p.state
 	s.mu.Lock()
 	s.run, s.cancel, s.stopped, s.panicked, s.goroutine = r.ID, cancel, false, nil, ""
+	early := s.early == r.ID
 	s.mu.Unlock()
 	endInput := p.input.begin(r)
+	if early {
+		p.interrupt(&link.Interrupt{Run: r.ID})
+	}
 	rt.TakeShown()
 
 	var before, after runtime.MemStats
@@ -66,7 +71,13 @@ func (p *process) run(r *link.Run) {
 	if v, ok := rt.TakeShown(); ok && done.Err == nil && !r.Quiet {
 		done.Value, done.Err = renderValues(v)
 	}
-	p.tape.send(link.KindDone, done)
+	if registry.flush != nil {
+		registry.flush()
+	}
+	if err := p.tape.send(link.KindDone, done); err != nil { // the value is too large, or has metadata that is no JSON
+		done.Value, done.Err = nil, &link.Failure{Kind: "panic", Message: "showing the value: " + err.Error()}
+		p.tape.send(link.KindDone, done)
+	}
 }
 
 // execute runs u on the run's goroutine. An error means that u could not be run.
@@ -116,7 +127,8 @@ func (p *process) interrupt(m *link.Interrupt) {
 	s := &p.state
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.run == 0 || m.Run != 0 && m.Run != s.run {
+	if s.run == 0 || m.Run != s.run {
+		s.early = m.Run
 		return
 	}
 	s.stopped = true
@@ -181,6 +193,9 @@ func outcome(f, panicked *rt.Failure, err error, stopped bool) *link.Failure {
 	}
 	r := &link.Failure{Kind: "panic", Message: message(f), GoType: fmt.Sprintf("%T", f.Value), Stack: f.Stack}
 	guard(func() { r.Causes = f.Causes() })
+	if stopped { // most likely over what the interrupt made fail
+		r.Kind, r.Message = "interrupted", "interrupted; the cell then panicked: "+r.Message
+	}
 	return r
 }
 

@@ -15,7 +15,10 @@ func (s sink) Update(id display.ID, b display.Bundle) { s.output("update", id, b
 func (s sink) output(op string, id display.ID, b display.Bundle) {
 	l := toLink(b)
 	l.DisplayID = string(id)
-	s.p.tape.send(link.KindOutput, link.Output{Run: s.p.current(), Op: op, Bundle: l})
+	run := s.p.current()
+	if err := s.p.tape.send(link.KindOutput, link.Output{Run: run, Op: op, Bundle: l}); err != nil { // as for a value
+		s.p.tape.write(tapeStderr, run, []byte("display: "+err.Error()+"\n"))
+	}
 }
 
 func (s sink) Clear(wait bool) {

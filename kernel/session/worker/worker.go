@@ -54,6 +54,7 @@ var registry struct {
 	interpreter func() (Interpreter, error)
 	recorder    Recorder
 	loader      func(path, entry string) (func(), error)
+	flush       func()
 }
 
 // RegisterInterpreter sets what makes the interpreter; it is called once, when the first unit needs it. For use in init.
@@ -64,6 +65,9 @@ func RegisterRecorder(r Recorder) { registry.recorder = r }
 
 // RegisterLoader sets what opens the plugin at path and finds its func() entry. For use in init.
 func RegisterLoader(load func(path, entry string) (func(), error)) { registry.loader = load }
+
+// RegisterFlush sets what writes out text that C code has printed and the C library keeps. For use in init.
+func RegisterFlush(flush func()) { registry.flush = flush }
 
 // The files that the front hands over, beside the standard ones.
 const (
