@@ -48,6 +48,7 @@ type RunOptions struct {
 	Instrument bool   // record the calls that the code makes
 	TopLevel   bool   // of those only the calls of the cell's own statements
 	Quiet      bool   // show no value
+	Before     func() // called when the code is built, right before it runs; may be nil
 }
 
 // Usage is what a run cost in the session process.

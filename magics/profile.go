@@ -81,8 +81,18 @@ func profileLine(m *call) *cell.Result {
 // profile runs code while the session records and shows the report below the code's own output. The code runs also when
 // recording cannot start; a failure of the code comes after the report.
 func (m *call) profile(o profileOptions, code string, line int) *cell.Result {
-	startErr := m.lang.StartRecording(m.ctx, o.recording())
-	result := m.Engine.runSegments(m.ctx, m.cell, code, line, RunOptions{Instrument: startErr == nil, TopLevel: o.topLevel}, m.out, m.in)
+	started := false
+	var startErr error
+	begin := func() { // the first time that code is about to run: building it does not belong to the profile
+		if !started {
+			started = true
+			startErr = m.lang.StartRecording(m.ctx, o.recording())
+		}
+	}
+	result := m.Engine.runSegments(m.ctx, m.cell, code, line, RunOptions{Instrument: true, TopLevel: o.topLevel, Before: begin}, m.out, m.in)
+	if !started {
+		return result
+	}
 	if startErr != nil {
 		m.out.Stream(cell.Stderr, fmt.Sprintf("The profiler did not start (%v): the cell ran without it.\n", startErr))
 		return result

@@ -236,10 +236,20 @@ func (o *profileOptions) summary() string {
 	return strings.Join(parts, " ")
 }
 
+// notebookViews are the tabs below a cell: what was asked for first. Those without data are left out by the renderer.
+var notebookViews = []render.View{
+	render.ViewTable, render.ViewTimeline, render.ViewFlame, render.ViewMemory, render.ViewOverview, render.ViewKernels,
+	render.ViewSteps, render.ViewModules, render.ViewProblems,
+}
+
 // rendering is what the renderer is told.
 func (o *profileOptions) rendering(library *render.Library, note string) render.Options {
+	views := o.parsedViews
+	if views == nil {
+		views = notebookViews
+	}
 	return render.Options{
-		Note: note, Views: o.parsedViews, Sort: o.sort, Limit: o.limit, GroupByShape: o.keys.ByShape, GroupByStack: o.keys.ByStack,
+		Note: note, Views: views, Sort: o.sort, Limit: o.limit, GroupByShape: o.keys.ByShape, GroupByStack: o.keys.ByStack,
 		TopLevel: o.topLevel, TimeUnit: o.timeUnit, Library: library,
 	}
 }

@@ -195,7 +195,7 @@ func (l *language) Run(ctx context.Context, c *cell.Cell, code string, line int,
 		return &cell.Result{Err: startFailed(err)}, magics.Usage{}
 	}
 	r, u := l.eval.Run(ctx, c, code, line, eval.RunOptions{
-		Engine: o.Engine, BuildOptions: check.BuildOptions{Instrument: o.Instrument, Top: o.TopLevel, Quiet: o.Quiet},
+		Engine: o.Engine, Before: o.Before, BuildOptions: check.BuildOptions{Instrument: o.Instrument, Top: o.TopLevel, Quiet: o.Quiet},
 	}, out, in)
 	return r, magics.Usage{Wall: u.Wall, CPU: u.CPU, Build: u.Build, Bytes: u.Bytes, Allocs: u.Objects, Ran: u.Ran}
 }

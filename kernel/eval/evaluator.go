@@ -90,6 +90,8 @@ func (e *Evaluator) preimport() {
 // RunOptions say how code runs.
 type RunOptions struct {
 	Engine string // Native or Interp for this run; empty for the evaluator's mode
+	// Before is called when the code has been checked and built, right before it runs. It may be nil.
+	Before func()
 	check.BuildOptions
 }
 
@@ -179,6 +181,9 @@ func (e *Evaluator) once(ctx context.Context, c *cell.Cell, code string, line in
 	}
 	u.Engine = b.unit.Engine
 	r := link.Run{Cell: c.N, Unit: b.unit, AllowStdin: c.AllowStdin, Quiet: o.Quiet || checked.Show == nil, Generation: e.generation}
+	if o.Before != nil {
+		o.Before()
+	}
 	done, err := e.cfg.Runner.Run(ctx, r, out, in)
 	if err != nil {
 		if ctx.Err() != nil {

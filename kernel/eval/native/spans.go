@@ -51,11 +51,16 @@ func (r *renderer) callee(m *ast.CallExpr) *types.Func {
 	case "runtime", "unsafe", "runtime/debug", "reflect":
 		return nil
 	}
+	if p := fn.Pkg().Path(); p == profilerPath || strings.HasPrefix(p, profilerPath+"/") {
+		return nil // the profiler does not record itself
+	}
 	if fn.Pkg() == r.c.Pkg && fn.Signature().Recv() == nil && r.c.Symbol(fn) == nil {
 		return nil
 	}
 	return fn
 }
+
+const profilerPath = "github.com/gander-go/gander/profiler"
 
 func isTypeParam(t types.Type) bool {
 	t, _ = stripPointer(t)
