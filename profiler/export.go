@@ -106,12 +106,20 @@ var writeReport func(w io.Writer, t *trace.Trace) error
 // RegisterReport sets what ExportReport writes with. It is for use in the init function of profiler/report.
 func RegisterReport(write func(w io.Writer, t *trace.Trace) error) { writeReport = write }
 
+// HasReport reports whether the program imports profiler/report, which ExportReport needs.
+func HasReport() bool { return writeReport != nil }
+
 // ExportReport writes a self-contained HTML page. The program must import profiler/report, which brings the pages.
 func (p *Profile) ExportReport(path string) error {
+	return writeFile("exporting report", path, p.WriteReport)
+}
+
+// WriteReport writes what ExportReport does.
+func (p *Profile) WriteReport(w io.Writer) error {
 	if writeReport == nil {
-		return errors.New(`exporting report: the program does not import "github.com/gander-go/gander/profiler/report" (in a notebook, use %%profile --report)`)
+		return errors.New(`the program does not import "github.com/gander-go/gander/profiler/report" (in a notebook, use %%profile --report)`)
 	}
-	return writeFile("exporting report", path, func(w io.Writer) error { return writeReport(w, p.Trace()) })
+	return writeReport(w, p.Trace())
 }
 
 // writeFile writes path through a temporary file beside it, so that a failure never leaves half a file under its name.
