@@ -174,6 +174,10 @@ func newDrawing(c Chart) *drawing {
 		d.y0, d.y1 = min(d.y0, 0), max(d.y1, 0)
 		d.x0, d.x1 = d.x0-0.5, d.x1+0.5
 	}
+	if c.Kind == "scatter" { // so that no point lies on the frame
+		padX, padY := (d.x1-d.x0)*0.03, (d.y1-d.y0)*0.05
+		d.x0, d.x1, d.y0, d.y1 = d.x0-padX, d.x1+padX, d.y0-padY, d.y1+padY
+	}
 	widen(&d.x0, &d.x1)
 	widen(&d.y0, &d.y1)
 	fmt.Fprintf(&d.b, `<svg xmlns="http://www.w3.org/2000/svg" width="%g" height="%g" viewBox="0 0 %g %g" font-family="sans-serif" font-size="12">`+"\n", d.w, d.h, d.w, d.h)
