@@ -172,10 +172,6 @@ func (c *Checked) varItem(v *Var) *item {
 		it.line, it.col = lineCol(lineStarts(c.Code), p.Start)
 		it.doc = docText(c.Code[p.Doc:p.Start])
 	}
-	if !nameable(v.Type, c.Pkg, map[types.Type]bool{}) {
-		it.typ = v.Type
-		return it
-	}
 	s := types.TypeString(v.Type, func(p *types.Package) string {
 		if p == c.Pkg {
 			return ""

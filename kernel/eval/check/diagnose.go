@@ -130,6 +130,7 @@ func (k *checker) checkAssigned() {
 				types.TypeString(tuple.At(j).Type(), q), types.TypeString(obj.Type(), q)))}})
 		}
 	}
+	k.checkNames()
 	if n := len(k.gen.body); n > 0 {
 		fd := nodes[len(nodes)-1].(*ast.FuncDecl)
 		if e, ok := fd.Body.List[len(fd.Body.List)-1].(*ast.ExprStmt); ok && !constantFits(k.c.Info.Types[e.X]) {
@@ -137,6 +138,42 @@ func (k *checker) checkAssigned() {
 			k.c.report([]problem{{p.Start, p.End, "the constant overflows int"}})
 		}
 	}
+}
+
+// checkNames finds variables whose types other cells could not write.
+func (k *checker) checkNames() {
+	for _, p := range k.ps {
+		for _, id := range p.defines() {
+			o := k.own[id.Name]
+			if o == nil || o.piece != p.index {
+				continue
+			}
+			obj := k.object(o.sym)
+			if obj == nil {
+				continue
+			}
+			if n := unnamed(obj.Type(), k.c.Pkg); n != nil {
+				k.c.report([]problem{{p.off(id.Pos()), p.off(id.End()), fmt.Sprintf("%s would be of type %s, which contains %s.%s, a type that only its package can name; "+
+					"give %s an interface type, or use the value inside a function", id.Name, k.clean(types.TypeString(obj.Type(), types.RelativeTo(k.c.Pkg))),
+					n.Pkg().Name(), n.Name(), id.Name)}})
+			}
+		}
+	}
+}
+
+// defines are the names of the variables that the piece declares.
+func (p *parsed) defines() (out []*ast.Ident) {
+	if a := p.define(); a != nil {
+		for _, l := range a.Lhs {
+			out = append(out, l.(*ast.Ident))
+		}
+	}
+	if d, ok := p.decl.(*ast.GenDecl); ok && d.Tok == token.VAR {
+		for _, s := range d.Specs {
+			out = append(out, s.(*ast.ValueSpec).Names...)
+		}
+	}
+	return out
 }
 
 // noteUnused finds the objects of the soft errors.

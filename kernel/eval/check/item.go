@@ -28,8 +28,7 @@ type item struct {
 	col    int
 	body   int // offset of the function body in src, 0 for none
 
-	refs []ref      // sorted by offset
-	typ  types.Type // of a variable whose type cannot be written: then src is not used
+	refs []ref // sorted by offset
 	doc  string
 	norm string // src without comments and layout, to recognise a repetition
 }

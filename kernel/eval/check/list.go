@@ -25,9 +25,6 @@ func (s *Session) Vars() (out []Listed) {
 
 // typeText is the type of a variable as its user would write it.
 func (it *item) typeText(ns names) string {
-	if it.typ != nil {
-		return it.typ.String()
-	}
 	text := it.src[it.defs[0].end+1:]
 	shift := it.defs[0].end + 1
 	var b strings.Builder

@@ -88,7 +88,7 @@ func (k *checker) resolveFree(p *parsed, id *ast.Ident, before names, wanted map
 			if path := k.standard(name, []use{{p, id}}); path != "" && p.sels[id] != "" {
 				k.imports[alias(path)] = path
 				k.edit(p, id, alias(path), ref{pkg: path})
-				k.c.AddedImports = append(k.c.AddedImports, Import{Path: path})
+				k.noteAdded(path)
 				return
 			}
 			k.problem(p.off(id.Pos()), p.off(id.End()), "undefined: "+name)
@@ -169,7 +169,13 @@ func (k *checker) addImport(name string, uses []use) {
 	}
 	k.imports[name] = path
 	k.ns.imports[name] = path
-	k.c.AddedImports = append(k.c.AddedImports, Import{Path: path})
+	k.noteAdded(path)
+}
+
+func (k *checker) noteAdded(path string) {
+	if !containsPath(k.c.AddedImports, path) {
+		k.c.AddedImports = append(k.c.AddedImports, Import{Path: path})
+	}
 }
 
 // standard finds the standard package that the uses of name must mean: the preferred one of that name that has all the

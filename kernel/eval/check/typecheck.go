@@ -34,10 +34,6 @@ func (k *checker) typecheck() {
 	}
 	for _, it := range k.kept {
 		k.enter(it)
-		if it.typ != nil {
-			c.Pkg.Scope().Insert(types.NewVar(f.Package, c.Pkg, k.ns.spell(it.syms[0]), it.typ))
-			continue
-		}
 		switch pf := k.v.parse(it, k.ns); {
 		case pf == nil:
 		case isNew[it]:

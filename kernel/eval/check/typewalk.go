@@ -1,6 +1,9 @@
 package check
 
-import "go/types"
+import (
+	"go/types"
+	"strings"
+)
 
 // eachType calls f for every type that t is written with, t included.
 func eachType(t types.Type, seen map[types.Type]bool, f func(types.Type)) {
@@ -78,18 +81,17 @@ func eachPackage(t types.Type, f func(*types.Package), seen map[types.Type]bool)
 	})
 }
 
-// nameable reports whether the type can be written in pkg: it uses no unexported name of another package, and no
-// local one.
-func nameable(t types.Type, pkg *types.Package, seen map[types.Type]bool) bool {
-	ok := true
-	eachType(t, seen, func(t types.Type) {
+// unnamed finds a type that t is written with and that pkg cannot write: an unexported one of another package, or one of
+// an internal package. It returns nil when there is none.
+func unnamed(t types.Type, pkg *types.Package) (out *types.TypeName) {
+	eachType(t, map[types.Type]bool{}, func(t types.Type) {
 		n := typeName(t)
-		if n == nil || n.Pkg() == nil {
+		if n == nil || n.Pkg() == nil || n.Pkg() == pkg {
 			return
 		}
-		if n.Parent() != n.Pkg().Scope() || n.Pkg() != pkg && !n.Exported() {
-			ok = false
+		if !n.Exported() || strings.Contains("/"+n.Pkg().Path()+"/", "/internal/") {
+			out = n
 		}
 	})
-	return ok
+	return out
 }

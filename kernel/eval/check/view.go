@@ -45,11 +45,8 @@ func (v *view) drop(f *ast.File) {
 	}
 }
 
-// parse returns it as a file under ns. It returns nil for a variable that has no text.
+// parse returns it as a file under ns.
 func (v *view) parse(it *item, ns names) *itemFile {
-	if it.typ != nil {
-		return nil
-	}
 	spelt := it.spelt(ns)
 	if f := v.files[it]; f != nil && f.spelt == spelt {
 		return f
