@@ -91,8 +91,8 @@ func ExampleBeginOp() {
 		fmt.Println(row.Key, row.Shapes, row.Count, row.FLOPs)
 	}
 	// Output:
-	// matmul [[64,64],[64,64]] 2 1048576
-	// matmul [[128,128],[128,128]] 1 4194304
+	// matmul [[64, 64], [64, 64]] 2 1048576
+	// matmul [[128, 128], [128, 128]] 1 4194304
 }
 
 func ExampleAllocSlice() {
