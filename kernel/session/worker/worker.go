@@ -136,8 +136,11 @@ func serve() error {
 func (p *process) receive() error {
 	for {
 		kind, body, err := p.conn.Receive()
-		if err != nil {
-			return nil // the front is gone, and with it every use of this process
+		if err != nil { // the front is gone, and with it every use of this process and its children
+			if syscall.Getpgrp() == os.Getpid() {
+				syscall.Kill(0, syscall.SIGKILL)
+			}
+			return nil
 		}
 		switch kind {
 		case link.KindRun:
