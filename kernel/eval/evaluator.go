@@ -29,8 +29,11 @@ type Runner interface {
 type Packages interface {
 	check.Packages
 	Get(ctx context.Context, what string, progress func(line string)) error
-	// Refresh notices packages that have changed on disk.
-	Refresh() []string
+	// Changed returns local packages that have changed on disk, each change once; imports yield the old ones until Adopt.
+	Changed() []string
+	Adopt()
+	// Local returns the local packages that cells have imported.
+	Local() []string
 	// IsLocal reports whether a source file belongs to the user, not to a dependency.
 	IsLocal(file string) bool
 }
@@ -53,7 +56,8 @@ type Evaluator struct {
 	session *check.Session
 
 	// run is held while a cell is checked, built and run.
-	run sync.Mutex
+	run    sync.Mutex
+	loaded map[string]bool // local packages that the session process has loaded; guarded by run
 
 	// mu guards what follows.
 	mu         sync.Mutex
@@ -73,7 +77,7 @@ const (
 
 // New makes an evaluator.
 func New(cfg Config) *Evaluator {
-	e := &Evaluator{cfg: cfg, session: check.New(cfg.Packages), mode: Auto, codes: map[int]string{}}
+	e := &Evaluator{cfg: cfg, session: check.New(cfg.Packages), mode: Auto, codes: map[int]string{}, loaded: map[string]bool{}}
 	e.generation = cfg.Runner.Generation()
 	return e
 }
@@ -192,6 +196,9 @@ func (e *Evaluator) once(ctx context.Context, c *cell.Cell, code string, line in
 		lost = e.resetIfLost()
 		return &cell.Result{Err: e.plainError("SessionError", err.Error())}, u, lost
 	}
+	if b.unit.Engine == link.EngineNative {
+		e.noteLoaded(checked)
+	}
 	u.Ran, u.Wall, u.CPU, u.Bytes, u.Objects = true, done.Wall, done.CPU, done.Allocs, done.Mallocs
 	return e.finish(checked, b, done), u, false
 }
@@ -202,9 +209,7 @@ func atLine(code string, line int) string { return strings.Repeat("\n", max(line
 // prepare checks code and tells the warnings.
 func (e *Evaluator) prepare(n int, code string, out cell.Output) (*check.Checked, *cell.UserError) {
 	e.resetIfLost()
-	for _, p := range e.cfg.Packages.Refresh() {
-		out.Stream(cell.Stderr, e.changedNote(p))
-	}
+	e.refresh(out)
 	c := e.session.Check(n, code)
 	if len(c.Errors) > 0 {
 		return nil, e.compileError(c.Errors)
@@ -219,13 +224,44 @@ func (e *Evaluator) prepare(n int, code string, out cell.Output) (*check.Checked
 	return c, nil
 }
 
-// changedNote says that a package was changed on disk, and which variables still hold values made by its old version.
-func (e *Evaluator) changedNote(path string) string {
-	s := fmt.Sprintf("Note: package %s has changed on disk; it is built again.\n", path)
-	if old := e.session.VarsOfPackage(path); len(old) > 0 {
-		s += fmt.Sprintf("Note: %s still hold values of its old version; make them anew, or use %%reset.\n", strings.Join(old, ", "))
+// refresh takes notice of packages that have changed on disk. A session process cannot load a second version of a package, so
+// that one which it has loaded stays, unless the engine knows a way.
+func (e *Evaluator) refresh(out cell.Output) {
+	changed := e.cfg.Packages.Changed()
+	if len(changed) == 0 {
+		return
 	}
-	return s
+	reloads := e.reload(changed)
+	loaded := slices.ContainsFunc(changed, func(p string) bool { return e.loaded[p] })
+	if loaded && !reloads {
+		for _, p := range changed {
+			out.Stream(cell.Stderr, fmt.Sprintf("Note: package %s has changed on disk; this session has loaded it and keeps it as it was. %%reset starts anew with the changes.\n", p))
+		}
+		return
+	}
+	e.cfg.Packages.Adopt()
+	for _, p := range changed {
+		out.Stream(cell.Stderr, fmt.Sprintf("Note: package %s has changed on disk and is built again.\n", p))
+		if old := e.session.VarsOfPackage(p); len(old) > 0 {
+			out.Stream(cell.Stderr, fmt.Sprintf("Note: values of its old version are in %s; make them anew to use the changes.\n", strings.Join(old, ", ")))
+		}
+	}
+}
+
+// reload tells the compiling engine that packages have changed.
+func (e *Evaluator) reload(paths []string) bool {
+	r, ok := e.cfg.Native.(Reloader)
+	return ok && r.Reload(paths)
+}
+
+// noteLoaded remembers the local packages that the session process has loaded with c.
+func (e *Evaluator) noteLoaded(c *check.Checked) {
+	local := e.cfg.Packages.Local()
+	if slices.ContainsFunc(c.Imports, func(i check.Import) bool { return slices.Contains(local, i.Path) }) {
+		for _, p := range local {
+			e.loaded[p] = true
+		}
+	}
 }
 
 // isIdle reports whether there is nothing to build or to run.
@@ -360,6 +396,11 @@ func (e *Evaluator) resetIfLost() bool {
 
 func (e *Evaluator) forget() {
 	e.session.Reset()
+	if len(e.loaded) > 0 { // the new process may load them as they are now
+		clear(e.loaded)
+		e.cfg.Packages.Adopt()
+		e.reload(nil)
+	}
 	for _, eng := range []Engine{e.cfg.Native, e.cfg.Interp} {
 		if eng != nil {
 			eng.Reset()
@@ -384,7 +425,11 @@ func (e *Evaluator) Reset(ctx context.Context) error {
 
 // Get adds a module to the session's.
 func (e *Evaluator) Get(ctx context.Context, what string, progress func(line string)) error {
-	return e.cfg.Packages.Get(ctx, what, progress)
+	if err := e.cfg.Packages.Get(ctx, what, progress); err != nil {
+		return err
+	}
+	e.reload(nil)
+	return nil
 }
 
 func (e *Evaluator) setBusy(b bool) {

@@ -329,6 +329,51 @@ func TestInspectShowsValues(t *testing.T) {
 	}
 }
 
+// changing are packages that say what a test wants them to say.
+type changing struct {
+	Packages
+	changed, local []string
+	adopted        int
+}
+
+func (c *changing) Changed() []string { l := c.changed; c.changed = nil; return l }
+func (c *changing) Adopt()            { c.adopted++ }
+func (c *changing) Local() []string   { return c.local }
+
+// TestChangedPackages changes a package before and after a cell has loaded it.
+func TestChangedPackages(t *testing.T) {
+	r := newRig(t)
+	ch := &changing{Packages: r.cfg.Packages, local: []string{"strings"}} // any package that can be imported will do
+	r.cfg.Packages = ch
+	ch.changed = []string{"strings"}
+	r.ok("x := 1")
+	if want := "stderr: Note: package strings has changed on disk and is built again.\n"; r.out.text.String() != want || ch.adopted != 1 {
+		t.Errorf("before it is loaded: %q, adopted %d times", r.out.text.String(), ch.adopted)
+	}
+	r.out.text.Reset()
+	r.ok("var b strings.Builder")
+	ch.changed = []string{"strings"}
+	r.ok("x")
+	if got := r.out.text.String(); !strings.Contains(got, "keeps it as it was") || ch.adopted != 1 {
+		t.Errorf("when it is loaded: %q, adopted %d times", got, ch.adopted)
+	}
+	if err := r.Reset(context.Background()); err != nil || ch.adopted != 2 {
+		t.Errorf("a reset: %v, adopted %d times", err, ch.adopted)
+	}
+	r.out.text.Reset()
+	r.cfg.Native = &reloading{fakeEngine: r.native}
+	r.ok("var b strings.Builder")
+	ch.changed = []string{"strings"}
+	r.ok("b.Len()")
+	if got := r.out.text.String(); !strings.Contains(got, "built again") || !strings.Contains(got, "old version are in b;") || ch.adopted != 3 {
+		t.Errorf("with an engine that can: %q, adopted %d times", got, ch.adopted)
+	}
+}
+
+type reloading struct{ *fakeEngine }
+
+func (*reloading) Reload([]string) bool { return true }
+
 func TestErrorHTMLEscapes(t *testing.T) {
 	r := newRig(t)
 	err := r.fails("x := \"<script>\" + 1", "CompileError", "mismatched")

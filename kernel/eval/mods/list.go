@@ -127,7 +127,7 @@ func (m *Modules) list(ctx context.Context, paths []string) {
 			break
 		}
 		if old := m.pkgs[p.ImportPath]; old != nil && old.Export != "" {
-			continue // what was handed out stays, until Refresh finds that it has changed
+			continue // what was handed out stays, until Adopt
 		}
 		m.pkgs[p.ImportPath] = p
 		if p.isLocal() {
@@ -168,23 +168,41 @@ func valid(path string) bool {
 		path != "all" && path != "std" && path != "cmd" && path != "tool" && path != "work"
 }
 
-// Refresh notices local packages whose files have changed on disk, and returns their paths: from now on they are as
-// they are now.
-func (m *Modules) Refresh() []string {
+// Changed returns the local packages whose files have changed on disk since they were listed, each change once. Nothing
+// else happens: imports yield what was listed until Adopt.
+func (m *Modules) Changed() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var changed []string
 	for path, l := range m.locals {
 		if now := stamp(l.dir); now != l.stamp {
+			l.stamp = now
+			m.locals[path] = l
 			changed = append(changed, path)
 		}
 	}
-	if len(changed) > 0 {
-		m.forget()
-		clear(m.locals)
-	}
 	slices.Sort(changed)
 	return changed
+}
+
+// Adopt takes all packages as they are on disk now.
+func (m *Modules) Adopt() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.forget()
+	clear(m.locals)
+}
+
+// Local returns the local packages that were listed: what cells have imported, and what that imports.
+func (m *Modules) Local() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var out []string
+	for path := range m.locals {
+		out = append(out, path)
+	}
+	slices.Sort(out)
+	return out
 }
 
 // failure explains why path cannot be imported, in the go command's words, and says what to do. m.mu is held.

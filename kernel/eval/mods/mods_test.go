@@ -150,21 +150,31 @@ func TestNotebookModule(t *testing.T) {
 	if !slices.Contains(m.Paths(), "example.com/mine/shape") {
 		t.Error("the notebook's packages are not offered")
 	}
-	if c := m.Refresh(); len(c) != 0 {
+	if c := m.Changed(); len(c) != 0 {
 		t.Errorf("changed: %v, want none", c)
 	}
 	file := filepath.Join(dir, "shape", "shape.go")
 	write(t, dir, map[string]string{"shape/shape.go": "package shape\n\nfunc Area() int { return 1 }\n\nfunc Perimeter() int { return 4 }\n"})
 	os.Chtimes(file, time.Now(), time.Now().Add(time.Second))
-	if c := m.Refresh(); !slices.Equal(c, []string{"example.com/mine/shape"}) {
+	if c := m.Changed(); !slices.Equal(c, []string{"example.com/mine/shape"}) {
 		t.Errorf("changed: %v", c)
 	}
+	if c := m.Changed(); len(c) != 0 {
+		t.Errorf("the same change is told twice: %v", c)
+	}
+	if p, err = imp.Import("example.com/mine/shape"); err != nil || p.Scope().Lookup("Perimeter") != nil {
+		t.Errorf("the new version was read before it was adopted: %v, %v", p, err)
+	}
+	if l := m.Local(); !slices.Equal(l, []string{"example.com/mine/shape", "example.com/other"}) {
+		t.Errorf("local packages: %q", l)
+	}
+	m.Adopt()
 	if p, err = imp.Import("example.com/mine/shape"); err != nil || p.Scope().Lookup("Perimeter") == nil {
 		t.Errorf("the new version was not read: %v, %v", p, err)
 	}
 	write(t, dir, map[string]string{"shape/shape.go": "package shape\n\nfunc Area() int { return \"x\" }\n"})
 	os.Chtimes(file, time.Now(), time.Now().Add(2*time.Second))
-	m.Refresh()
+	m.Adopt()
 	if _, err = imp.Import("example.com/mine/shape"); err == nil || !strings.Contains(err.Error(), "shape.go:3") {
 		t.Errorf("a package that does not compile: %v", err)
 	}
