@@ -85,7 +85,13 @@ func sorted(rows []Average, key string) ([]Average, error) {
 		})
 		return out, nil
 	}
-	return nil, fmt.Errorf("sorting key averages: no column %q; did you mean %q? (one of %s)", key, nearest(canonical, append(SortKeys(), "name")), strings.Join(SortKeys(), ", "))
+	candidates := append(SortKeys(), "name")
+	for _, name := range SortKeys() {
+		if strings.Contains(name, "device") {
+			candidates = append(candidates, strings.ReplaceAll(name, "device", "cuda"))
+		}
+	}
+	return nil, fmt.Errorf("sorting key averages: no column %q; did you mean %q? (columns: %s)", key, nearest(key, candidates), strings.Join(SortKeys(), ", "))
 }
 
 // nearest returns the candidate with the fewest edits from s.

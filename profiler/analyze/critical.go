@@ -1,6 +1,11 @@
 package analyze
 
-import "github.com/gander-go/gander/profiler/trace"
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gander-go/gander/profiler/trace"
+)
 
 // EdgeKind says what a stretch of the critical path is spent on.
 type EdgeKind uint8
@@ -16,7 +21,10 @@ const (
 // PathEdge is one stretch of the path.
 type PathEdge struct {
 	Kind     EdgeKind `json:"kind"`
-	From, To int32    `json:"-"` // slices
+	From, To int32    `json:"-"`      // slices
+	FromEnd  bool     `json:"-"`      // it leaves From at its end, not its start
+	ToEnd    bool     `json:"-"`      // it reaches To at its end, not its start
+	Weight   int64    `json:"weight"` // ns that it costs: 0 for pure order
 	Start    int64    `json:"start"`
 	End      int64    `json:"end"`
 	Bound    string   `json:"bound"` // "cpu_bound", "data_loading", "gpu_compute_bound", …
@@ -43,7 +51,48 @@ type PathOptions struct {
 func CriticalPath(t *trace.Trace, o PathOptions) (*PathReport, error) { return Of(t).CriticalPath(o) }
 
 // CriticalPath returns the critical path of the range. An annotation that does not occur is an error.
-func (a *Analysis) CriticalPath(o PathOptions) (*PathReport, error) { return &PathReport{}, nil }
+//
+// The graph is that of Holistic Trace Analysis:
+//
+//  1. Every event has a node for its start and one for its end.
+//  2. On a thread each node follows the one before it, at the cost of the time between them; between one outermost event and
+//     the next there is no cost (whatever the thread waited for has edges of its own), nor for waiting in a blocking call.
+//  3. A kernel costs its duration. It follows its launch: at the cost of the delay if the stream was idle then, else at none,
+//     and then the kernel before it on the stream, at the cost of the gap if that is short.
+//  4. A wait for the device (synchronisation events) follows the device work it waited for.
+//
+// The path is the longest one through that graph.
+func (a *Analysis) CriticalPath(o PathOptions) (*PathReport, error) {
+	b := &pathBuilder{x: a.index(), t: a.Trace}
+	r := &PathReport{Range: o.Annotation, Edges: []PathEdge{}, Time: map[string]int64{}}
+	if err := b.setRange(o, r); err != nil {
+		return nil, err
+	}
+	b.host()
+	b.deviceWork()
+	if !b.sync {
+		r.Note = "no synchronisation events were recorded: waits of the host for the device are not on the path (record them with enable_cuda_sync_events)"
+	}
+	b.longest(r)
+	return r, nil
+}
 
 // Text returns the shares of the path as a table.
-func (r *PathReport) Text() string { return "" }
+func (r *PathReport) Text() string {
+	var sum int64
+	var names []string
+	for name, v := range r.Time {
+		names = append(names, name)
+		sum += v
+	}
+	slices.SortFunc(names, func(p, q string) int { return compareInt(r.Time[q], r.Time[p]) })
+	t := textTable{header: []string{"Bound by", "Time", "Share"}}
+	for _, name := range names {
+		t.add(name, formatTime(float64(r.Time[name]), ""), formatShare(r.Time[name], sum))
+	}
+	out := fmt.Sprintf("Critical path of %s: %d events\n", formatTime(float64(r.End-r.Start), ""), len(r.Critical)) + t.String()
+	if r.Note != "" {
+		out += "Note: " + r.Note + "\n"
+	}
+	return out
+}

@@ -2,15 +2,26 @@ package analyze
 
 import (
 	"os"
+	"sync"
 	"testing"
 
 	"github.com/gander-go/gander/profiler/kineto"
 	"github.com/gander-go/gander/profiler/trace"
 )
 
-// readTrace reads a Kineto file.
+var (
+	tracesMu sync.Mutex
+	traces   = map[string]*trace.Trace{} // guarded by tracesMu
+)
+
+// readTrace reads a Kineto file, once for all tests, which must not change it.
 func readTrace(t testing.TB, path string) *trace.Trace {
 	t.Helper()
+	tracesMu.Lock()
+	defer tracesMu.Unlock()
+	if tr := traces[path]; tr != nil {
+		return tr
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
@@ -20,5 +31,6 @@ func readTrace(t testing.TB, path string) *trace.Trace {
 	if err != nil {
 		t.Fatal(err)
 	}
+	traces[path] = tr
 	return tr
 }

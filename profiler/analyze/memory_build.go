@@ -206,6 +206,8 @@ func (b *memoryBuilder) stats(s *spaceEvents, out *MemorySpace) {
 const (
 	leakSteps = 2
 	leakShare = 0.5
+
+	leakGrowth = 0.5 // of what seems to be held, by which the total must have grown from the first step to the last
 )
 
 func (b *memoryBuilder) leaks(out *MemorySpace) {
@@ -251,6 +253,9 @@ func (b *memoryBuilder) leaks(out *MemorySpace) {
 			h.steps, h.last = h.steps+1, k
 		}
 	}
+	if float64(out.growth(b.steps[0].end, b.steps[n].end)) < leakGrowth*float64(sum) {
+		return // releases happened that cannot be paired (no addresses): nothing grew
+	}
 	for _, name := range names {
 		h := byOp[name]
 		if h.steps >= leakSteps && float64(h.steps) >= leakShare*float64(n) {
@@ -258,6 +263,18 @@ func (b *memoryBuilder) leaks(out *MemorySpace) {
 		}
 	}
 	slices.SortStableFunc(out.Leaks, func(p, q Leak) int { return compareInt(q.Bytes, p.Bytes) })
+}
+
+// growth is how much more was in use at one time than at another.
+func (s *MemorySpace) growth(from, to int64) int64 {
+	at := func(t int64) int64 {
+		i, _ := slices.BinarySearch(s.Times, t+1)
+		if i == 0 {
+			return 0
+		}
+		return s.Allocated[i-1]
+	}
+	return at(to) - at(from)
 }
 
 // Downsample returns at most n indexes of the curve (times, values) that keep its shape: the first, the last and, per
