@@ -135,7 +135,7 @@ func (f *file) pointer(c *check.Checked, s *check.Symbol) string {
 	switch {
 	case oc != f.u.c || f.u.isPast(s):
 		how = "Old"
-	case f.u.mentionsAgain(o.Type()):
+	case f == f.u.decls && !f.u.fresh[s] && f.u.mentionsAgain(o.Type()):
 		how = "Retype"
 	}
 	f.binds = append(f.binds, fmt.Sprintf("%s = %s[%s](%q)", n, f.rt(how), t, s.Name))

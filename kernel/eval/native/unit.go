@@ -7,6 +7,7 @@ import (
 	"go/types"
 	"hash/fnv"
 	"regexp"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -39,11 +40,12 @@ type unit struct {
 	fresh      map[*check.Symbol]bool // variables that the cell defines anew
 	anonymousN int
 	latest     map[string]int64 // the newest symbol of each name
+	growth     map[*check.Symbol]bool
 }
 
 func newUnit(e *Engine, c *check.Checked, o check.BuildOptions) *unit {
 	u := &unit{e: e, c: c, o: o, mod: &module{}, places: map[*check.Symbol]place{}, anon: map[string]place{}, moved: map[*check.Symbol]bool{},
-		replaced: map[*check.Symbol]*check.Symbol{}, fresh: map[*check.Symbol]bool{}}
+		replaced: map[*check.Symbol]*check.Symbol{}, fresh: map[*check.Symbol]bool{}, growth: map[*check.Symbol]bool{}}
 	u.decls = newFile(u, u.mod)
 	u.cell = newFile(u, nil)
 	return u
@@ -242,7 +244,7 @@ func (u *unit) mentionsAgain(t types.Type) bool {
 	walkTypes(t, func(t types.Type) bool {
 		if n, ok := t.(*types.Named); ok && n.Obj().Pkg() == u.c.Pkg {
 			if s := u.c.Symbol(n.Obj()); s != nil {
-				if _, here := u.places[u.resolve(s)]; here && (u.moved[u.resolve(s)] || s.Origin != nil) {
+				if _, here := u.places[u.resolve(s)]; here && (u.moved[u.resolve(s)] || u.grown(u.resolve(s))) {
 					found = true
 				}
 			}
@@ -377,9 +379,64 @@ func (u *unit) declText() string {
 	for _, s := range f.binds {
 		b.WriteString("var " + s + "\n")
 	}
+	if up := u.upgrades(); up != "" {
+		b.WriteString("func init() { " + f.rt("Upgrade") + "(" + up + ") }\n")
+	}
 	b.WriteString(f.extra.String())
 	b.WriteString(body.String())
 	return u.retag(b.String())
+}
+
+// upgrades pairs the old and the new version of every type that the module declares again with the same layout.
+func (u *unit) upgrades() string {
+	f := u.decls
+	var l []string
+	for _, d := range u.emitted {
+		s := d.decl.Sym
+		ts, ok := d.decl.Spec.(*ast.TypeSpec)
+		if !ok || ts.TypeParams != nil || ts.Assign.IsValid() {
+			continue
+		}
+		old, was := u.e.places[s] // emitted again as it is
+		if !was && s.Origin != nil && u.grown(s) {
+			old, was = u.e.places[u.e.resolve(s.Origin)]
+		}
+		if was && old.in != u.mod {
+			reflect := f.importName("reflect", "reflect")
+			l = append(l, fmt.Sprintf("%s.TypeFor[%s.%s](), %s.TypeFor[%s]()", reflect, f.in(old.in), old.name, reflect, u.places[s].local))
+		}
+	}
+	return strings.Join(l, ", ")
+}
+
+// grown reports whether s is a type that the checker bound again only because it, or types that it is built from, got methods: its layout is
+// that of its origin.
+func (u *unit) grown(s *check.Symbol) bool {
+	if s.Kind != check.TypeSymbol || s.Origin == nil {
+		return false
+	}
+	if g, ok := u.growth[s]; ok {
+		return g
+	}
+	u.growth[s] = true // for types that are built from themselves
+	if slices.Contains(u.c.Extended, s) {
+		return true
+	}
+	for _, d := range u.emitted {
+		if d.decl.Sym != s {
+			continue
+		}
+		for _, use := range d.decl.Uses {
+			if _, here := u.places[use]; !here || use == s {
+				continue
+			}
+			if !u.moved[use] && !u.grown(use) {
+				u.growth[s] = false
+				return false
+			}
+		}
+	}
+	return true
 }
 
 func (u *unit) declaration(d *declared, b *strings.Builder, done map[ast.Node]bool) {
