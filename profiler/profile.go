@@ -204,9 +204,9 @@ func (p *Profile) beginStep() {
 }
 
 func (p *Profile) endStep() {
-	p.span.End()
-	p.span = record.Span{}
 	if p.cycle != nil {
+		p.cycle.recorder.EndStep(p.span)
 		p.cycle.endStep(p.number)
 	}
+	p.span = record.Span{}
 }

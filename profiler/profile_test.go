@@ -374,3 +374,31 @@ func TestRecordEndsOnPanic(t *testing.T) {
 		t.Errorf("%d spans", n)
 	}
 }
+
+// TestStepsBelongToTheLoop: the first step is begun by whoever starts the profile, but belongs to the goroutine that steps.
+func TestStepsBelongToTheLoop(t *testing.T) {
+	started := make(chan *Profile)
+	go func() {
+		p, err := Start(Options{Schedule: Schedule{Active: 2, Repeat: 1}})
+		if err != nil {
+			t.Error(err)
+		}
+		started <- p
+	}()
+	p := <-started
+	Begin("work").End()
+	p.Step()
+	Begin("work").End()
+	p.Step()
+	p.Stop()
+	x := p.Trace()
+	valid(t, x)
+	if got := strings.Join(spans(x), " "); got != "ProfilerStep#0 work ProfilerStep#1 work" {
+		t.Errorf("spans %q", got)
+	}
+	for i := range x.Slices {
+		if s := &x.Slices[i]; x.Class(s) == trace.ClassStep && s.Flags != 0 {
+			t.Errorf("%s has flags %b", x.Name(s), s.Flags)
+		}
+	}
+}

@@ -209,8 +209,9 @@ func (q *query) writer(p *profiler.Profile) (name, typ string, write func(io.Wri
 		return "", "text/html; charset=utf-8", p.WriteReport
 	}
 	return "profile.gander", "application/octet-stream", func(w io.Writer) error {
-		_, err := p.WriteTo(w)
-		return err
+		x := *p.Trace()
+		x.Meta.Host = "" // nobody asked for it
+		return trace.Encode(w, &x)
 	}
 }
 

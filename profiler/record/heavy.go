@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"runtime/pprof"
 	"sync"
+	"sync/atomic"
 )
 
 // SpanLabel is the profiler label that carries the name of a goroutine's innermost span while Config.Labels is on.
@@ -30,6 +31,9 @@ func (r *Recorder) beginHeavy(name, arg uint32) Span {
 	if s.e == nil || !r.config.Labels && r.config.Correlator == nil {
 		return s
 	}
+	if r.orphans.count.Load() > 0 {
+		r.adopt(s.e.goid)
+	}
 	s.x = &companion{r: r}
 	if r.config.Labels {
 		s.x.prev = r.enterLabel(s.e.goid, name)
@@ -42,11 +46,20 @@ func (r *Recorder) beginHeavy(name, arg uint32) Span {
 	return s
 }
 
-// leave undoes beginHeavy on goroutine g for a span that owner began. A goroutine cannot undo what belongs to another.
-func (r *Recorder) leave(x *companion, g, owner int64) {
-	if g != owner {
+// leave undoes beginHeavy for a span that goroutine g ended. A goroutine cannot undo what belongs to another: that is
+// left to the one that began the span, when it next begins or ends one.
+func (r *Recorder) leave(s Span, g int64) {
+	if owner := s.e.goid; g != owner {
+		r.orphans.add(owner, s.x)
 		return
 	}
+	if r.orphans.count.Load() > 0 {
+		r.adopt(g)
+	}
+	r.undo(s.x, g)
+}
+
+func (r *Recorder) undo(x *companion, g int64) {
 	if r.config.Correlator != nil {
 		r.config.Correlator.Pop(x.id)
 		runtime.UnlockOSThread()
@@ -54,6 +67,41 @@ func (r *Recorder) leave(x *companion, g, owner int64) {
 	if r.config.Labels {
 		r.leaveLabel(g, x.prev)
 	}
+}
+
+// adopt undoes the spans of goroutine g that others ended.
+func (r *Recorder) adopt(g int64) {
+	for _, x := range r.orphans.take(g) {
+		r.undo(x, g)
+	}
+}
+
+// orphans are companions of spans that were ended by other goroutines than began them.
+type orphans struct {
+	count atomic.Int64
+
+	// mu guards list.
+	mu   sync.Mutex
+	list map[int64][]*companion // by the goroutine that began the span
+}
+
+func (o *orphans) add(g int64, x *companion) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.list == nil {
+		o.list = make(map[int64][]*companion)
+	}
+	o.list[g] = append(o.list[g], x)
+	o.count.Add(1)
+}
+
+func (o *orphans) take(g int64) []*companion {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	list := o.list[g]
+	delete(o.list, g)
+	o.count.Add(-int64(len(list)))
+	return list
 }
 
 // serialOf returns the id of the span just reserved: its place in the chunk that is current or was filled by it.

@@ -145,3 +145,23 @@ func TestLabels(t *testing.T) {
 		t.Errorf("spans: %v", spanNames(x))
 	}
 }
+
+func TestEndElsewhereIsUndoneByTheOwner(t *testing.T) {
+	s := new(spy)
+	r := recording(t, Config{Correlator: s, Labels: true})
+	a := Begin("handed over")
+	done := make(chan bool)
+	go func() { a.End(); close(done) }()
+	<-done
+	if len(s.popped) != 0 {
+		t.Error("another goroutine popped the owner's span")
+	}
+	Begin("next").End()
+	x := built(t, r)
+	if len(s.popped) != 2 || s.popped[0] != s.pushed[0] || len(r.labels.current) != 0 || r.orphans.count.Load() != 0 {
+		t.Errorf("pushed %v, popped %v, labels %v", s.pushed, s.popped, r.labels.current)
+	}
+	if x.Slices[0].Flags != trace.FlagAsync || x.Slices[1].Flags != 0 {
+		t.Errorf("flags %b and %b", x.Slices[0].Flags, x.Slices[1].Flags)
+	}
+}

@@ -47,6 +47,7 @@ type Recorder struct {
 	counters journal[counterValue]
 	instants journal[instant]
 	labels   labels
+	orphans  orphans
 
 	// mu guards the windows.
 	mu      sync.Mutex

@@ -71,9 +71,22 @@ func BeginCall(name string) Span {
 	return Span{}
 }
 
-// BeginStep starts the span of step n of a schedule.
+// BeginStep starts the span of step n of a schedule. It has times only: steps launch no device work of their own.
 func (r *Recorder) BeginStep(n int) Span {
-	return r.begin("ProfilerStep#"+strconv.Itoa(n), trace.ClassStep, 0)
+	return r.reserve(r.names.id("ProfilerStep#"+strconv.Itoa(n), trace.ClassStep, 0), 0)
+}
+
+// EndStep ends a step's span on behalf of the calling goroutine, which takes it over: in a notebook the first step is
+// begun by whoever starts the profile and ended by the cell. It must not run while a trace is being built.
+func (r *Recorder) EndStep(s Span) {
+	if s.e == nil {
+		return
+	}
+	sh := &r.shards[s.e.goid&(shardCount-1)]
+	sh.mu.Lock()
+	s.e.goid = goroutine()
+	sh.mu.Unlock()
+	s.End()
 }
 
 // End ends the span. Any goroutine may call it; the span belongs to the one that began it, and is marked as
@@ -96,7 +109,7 @@ func (s Span) end() {
 	if atomic.LoadUint64(&s.e.end) == 0 {
 		atomic.StoreUint64(&s.e.end, t)
 		if s.x != nil {
-			s.x.r.leave(s.x, g, s.e.goid)
+			s.x.r.leave(s, g)
 		}
 	}
 }
