@@ -62,7 +62,8 @@ func (p *pipeline) cut(carry []byte, limit int) {
 	defer p.wait.Done()
 	defer close(p.order)
 	defer close(p.jobs)
-	for more := true; more; {
+	size := 64 << 10 // small files need no large units
+	for more := true; more; size = min(2*size, unitBytes) {
 		var u *unit
 		select {
 		case u = <-p.free:
@@ -71,7 +72,7 @@ func (p *pipeline) cut(carry []byte, limit int) {
 		}
 		u.done = make(chan struct{})
 		u.text = append(u.text[:0], carry...)
-		want := unitBytes
+		want := size
 		split := -1
 		for {
 			if u.text, more = p.in.more(u.text, want); !more {

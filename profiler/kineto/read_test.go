@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/gander-go/gander/internal/shared"
 	"github.com/gander-go/gander/profiler/trace"
@@ -350,4 +351,49 @@ func roundTrip(t testing.TB, tr *trace.Trace) []byte {
 		t.Fatalf("reading back differs: %s", firstDifference(a, b))
 	}
 	return out.Bytes()
+}
+
+func FuzzRead(f *testing.F) {
+	for _, text := range []string{
+		`{"schemaVersion":1,"deviceProperties":[{"id":0,"name":"g"}],"traceEvents":[{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":1.5,"dur":2.25,"args":{"device":0,"stream":7,"correlation":3,"grid":[1,2,3],"External id":5}},` +
+			`{"ph":"s","id":3,"pid":1,"tid":1,"ts":1,"cat":"ac2g","name":"ac2g"},{"ph":"f","id":3,"pid":0,"tid":7,"ts":1.5,"cat":"ac2g","name":"ac2g","bp":"e"},` +
+			`{"ph":"i","name":"[memory]","s":"t","pid":1,"tid":1,"ts":2,"args":{"Device Type":1,"Device Id":0,"Addr":7,"Bytes":-4,"Ev Idx":9}},` +
+			`{"ph":"M","name":"thread_name","pid":1,"tid":1,"args":{"name":"main"}}],"baseTimeNanoseconds":17}`,
+		`[{"ph":"B","ts":1,"name":"a"},{"ph":"E","ts":2},{"ph":"b","id":"0x1","ts":0,"cat":"c"},{"ph":"e","id":"0x1","ts":5,"cat":"c"},{"ph":"C","name":"n","ts":1,"args":{"v":"+1.5"}},{"ph":"P","ts":3,"sf":"1"},null,{`,
+		`{"traceEvents":[{"name": "a "b" c", "ph":"X"}, {"name":"C:\Users","ph":"X","ts":NaN,"dur":N/A,"args":{"x":[{},{"ph":1}],}}], "stackFrames":{"1":{"name":"f","parent":"1"}}`,
+	} {
+		f.Add([]byte(text), uint16(0))
+		f.Add([]byte(text), uint16(40))
+	}
+	f.Fuzz(func(t *testing.T, text []byte, split uint16) {
+		// A second run that gets the text in small pieces, on limits that it meets, must hold the same promises.
+		m, err := collect(bytes.NewReader(text), ReadOptions{})
+		if err != nil {
+			return
+		}
+		tr := m.finish()
+		if err := tr.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		if err := Write(&out, tr, WriteOptions{Host: true}); err != nil {
+			t.Fatal(err)
+		}
+		if !json.Valid(out.Bytes()) {
+			t.Fatalf("no valid JSON: %s", out.Bytes())
+		}
+		again, err := Read(bytes.NewReader(out.Bytes()), ReadOptions{})
+		if err != nil {
+			t.Fatalf("reading what was written: %v\n%s", err, out.Bytes())
+		}
+		if len(again.Slices) != len(tr.Slices) || len(again.Memory) != len(tr.Memory) || len(again.Flows) != len(tr.Flows) {
+			t.Fatalf("wrote %d slices, %d memory events, %d flows; read %d, %d, %d\n%s", len(tr.Slices), len(tr.Memory), len(tr.Flows),
+				len(again.Slices), len(again.Memory), len(again.Flows), out.Bytes())
+		}
+		if tr, err := Read(iotest.OneByteReader(bytes.NewReader(text)), ReadOptions{MaxEventBytes: 1 + int(split), MaxModelBytes: 4000, MaxInputBytes: 1 + int64(split)*8}); err == nil {
+			if err := tr.Validate(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
 }

@@ -67,6 +67,10 @@ func endOfValue(b []byte, p int) int {
 		return short
 	case ',', ':', '}', ']':
 		return bad
+	default:
+		if c <= ' ' {
+			return bad // every value is at least one byte long, so that who reads values one by one gets on
+		}
 	}
 	for ; p < len(b); p++ {
 		// A bare word or number, possibly none that JSON knows (NaN, N/A), ends at a delimiter or white space.

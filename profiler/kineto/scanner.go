@@ -19,8 +19,9 @@ type scanner struct {
 	keys    []trackKey
 	buf     []byte
 
-	told struct{ strings, tracks, categories int } // what batches have told the merger so far
-	last struct {                                  // the track and the category of the event before, the most likely ones now
+	told  struct{ strings, tracks, categories int } // what batches have told the merger so far
+	fresh bool                                      // the tables have started anew since the last batch
+	last  struct {                                  // the track and the category of the event before, the most likely ones now
 		pid, tid []byte
 		track    trace.TrackID
 		raw      []byte
@@ -47,6 +48,7 @@ func (s *scanner) clear() {
 	s.tracks, s.keys = make(map[trackKey]trace.TrackID), nil
 	s.cats, s.catKeys = make(map[string]category), []trace.Category{{}}
 	s.told = struct{ strings, tracks, categories int }{1, 0, 0}
+	s.fresh = true
 	s.last.pid, s.last.tid, s.last.raw = nil, nil, nil
 }
 
@@ -58,7 +60,7 @@ func (s *scanner) begin(b *batch) {
 	if s.names.full() || len(s.keys) > maxLocalStrings {
 		s.clear()
 	}
-	b.fresh = s.told.strings == 1
+	b.fresh, s.fresh = s.fresh, false
 }
 
 // end completes the batch with what is new in the tables.
