@@ -7,6 +7,7 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/go-zeromq/zmq4"
 )
@@ -22,6 +23,7 @@ type Peer struct {
 	conn  *zmq4.Conn // set once the handshake is done
 	id    string     // the identity it gave, or one made up
 	lim   *Limits
+	began time.Time // when it was accepted
 
 	trusted atomic.Bool
 
@@ -54,7 +56,7 @@ func (o outgoing) cost() int {
 }
 
 func newPeer(c net.Conn, lim *Limits, pending *atomic.Int64) *Peer {
-	p := &Peer{guard: newGuard(c, lim, pending), lim: lim, written: make(chan struct{})}
+	p := &Peer{guard: newGuard(c, lim, pending), lim: lim, began: time.Now(), written: make(chan struct{})}
 	p.wake = sync.NewCond(&p.mu)
 	p.guard.pong = p.pong
 	return p

@@ -94,7 +94,7 @@ func (s *server) accept() {
 				return
 			}
 			if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
-				s.evictRaw()
+				s.evictSilent()
 			}
 			if delay = min(max(2*delay, 5*time.Millisecond), time.Second); delay == 5*time.Millisecond {
 				s.log.Warn("accepting connection", "channel", s.name, "err", err)
@@ -142,10 +142,13 @@ func (s *server) admit(p *Peer) bool {
 
 var errEvicted = errors.New("made room for another connection")
 
-func (s *server) evictRaw() {
+// evictSilent drops the oldest peer that has been shaking hands for much longer than an honest one needs.
+func (s *server) evictSilent() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.evictRawLocked()
+	if len(s.raw) > 0 && time.Since(s.raw[0].began) > s.lim.Handshake/5 {
+		s.evictRawLocked()
+	}
 }
 
 func (s *server) evictRawLocked() {
