@@ -118,23 +118,18 @@ func hasDevice(d *analyze.DiffReport) bool {
 func diffGrid(d *analyze.DiffReport) *Grid {
 	dev := hasDevice(d)
 	g := &Grid{Title: "By name", Note: "Orange bars: more time in the new profile; blue bars: less.", Sort: -1, Cols: []Column{{Name: "Operator"}, {Name: "On", Hide: !dev}, {Name: "Status", Help: "Of the number of calls"}, {Name: "Base calls", Unit: UnitCount}, {Name: "New calls", Unit: UnitCount}, {Name: "Delta calls", Unit: UnitCount, Hide: true}}}
-	kinds := []struct {
-		name  string
-		hide  bool
-		value func(s *analyze.DiffSide) int64
-	}{
-		{"self host duration", false, func(s *analyze.DiffSide) int64 { return s.HostSelf }},
-		{"host duration", true, func(s *analyze.DiffSide) int64 { return s.Host }},
+	type kind struct {
+		name       string
+		host, hide bool
+		value      func(s *analyze.DiffSide) int64
+	}
+	kinds := []kind{
+		{"self host duration", true, false, func(s *analyze.DiffSide) int64 { return s.HostSelf }},
+		{"host duration", true, true, func(s *analyze.DiffSide) int64 { return s.Host }},
 	}
 	if dev {
-		kinds = append(kinds, []struct {
-			name  string
-			hide  bool
-			value func(s *analyze.DiffSide) int64
-		}{
-			{"self device duration", false, func(s *analyze.DiffSide) int64 { return s.DeviceSelf }},
-			{"device duration", true, func(s *analyze.DiffSide) int64 { return s.Device }},
-		}...)
+		kinds = append(kinds, kind{"self device duration", false, false, func(s *analyze.DiffSide) int64 { return s.DeviceSelf }},
+			kind{"device duration", false, true, func(s *analyze.DiffSide) int64 { return s.Device }})
 	}
 	for _, k := range kinds {
 		g.Cols = append(g.Cols, Column{Name: "Base " + k.name, Unit: UnitTime, Hide: k.hide}, Column{Name: "New " + k.name, Unit: UnitTime, Hide: k.hide}, Column{Name: "Delta " + k.name, Unit: UnitTime, Heat: true, Hide: k.hide}, Column{Name: "Delta % " + k.name, Unit: UnitPercent, Hide: true})
@@ -143,6 +138,10 @@ func diffGrid(d *analyze.DiffReport) *Grid {
 		r := &d.Rows[i]
 		row := []any{r.Name, r.Device, r.Status, r.Base.Count, r.New.Count, r.New.Count - r.Base.Count}
 		for _, k := range kinds {
+			if r.Side == analyze.SideDevice && k.host {
+				row = append(row, nil, nil, nil, nil)
+				continue
+			}
 			b, n := k.value(&r.Base), k.value(&r.New)
 			row = append(row, b, n, n-b, percentOf(b, n))
 		}

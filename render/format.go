@@ -148,7 +148,7 @@ func axisTicks(a, b float64, n int, binary bool) ([]float64, float64) {
 
 // shorten keeps what tells kernel names apart: no return type, no common namespaces, no argument list.
 func shorten(s string) string {
-	if len(s) < 24 {
+	if len(s) < 24 || strings.Contains(s, "): ") { // the latter is file.py(12): function
 		return s
 	}
 	s = strings.TrimPrefix(s, "void ")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/klauspost/compress/gzip"
 
@@ -150,7 +151,11 @@ func distributed(c *container, ts []*trace.Trace, o Options) error {
 			ops.Rows = append(ops.Rows, []any{w.Name, x.Name, x.Calls, x.Bytes, float64(x.Bytes) / n, x.Latency, float64(x.Latency) / n, x.DataTransfer, float64(x.DataTransfer) / n})
 		}
 	}
-	parts = append(parts, compute, comm, steps.part())
+	parts = append(parts, compute)
+	if slices.Max(comm.Data[0])+slices.Max(comm.Data[1]) > 0 {
+		parts = append(parts, comm)
+	}
+	parts = append(parts, steps.part())
 	if len(ops.Rows) > 0 {
 		parts = append(parts, ops.part())
 	}

@@ -131,6 +131,9 @@ func Profile(t *trace.Trace, o Options) (Bundle, error) {
 	}
 	r.sortViews()
 	b := Bundle{Text: r.text.String()}
+	if b.Text == "" {
+		b.Text = note + "\n"
+	}
 	var err error
 	if b.HTML, err = r.html(o); err != nil {
 		return Bundle{}, err

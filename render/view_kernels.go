@@ -10,6 +10,9 @@ import (
 // topNames is the number of names that pies show before the rest is summed up.
 const topNames = 10
 
+// othersSuffix ends the name of the sum of the rest.
+const othersSuffix = " others"
+
 // kernels shows device work: by name, by operator and launch parameters, copies, types, idle time, launches, queues.
 func (r *report) kernels() error {
 	k := r.a.Kernels()
@@ -77,7 +80,7 @@ func top(names []string, values []float64, n int) ([]string, []float64) {
 	for _, v := range values[n:] {
 		rest += v
 	}
-	return append(append([]string(nil), names[:n]...), fmt.Sprintf("%d others", len(names)-n)), append(append([]float64(nil), values[:n]...), rest)
+	return append(append([]string(nil), names[:n]...), fmt.Sprintf("%d%s", len(names)-n, othersSuffix)), append(append([]float64(nil), values[:n]...), rest)
 }
 
 func kernelGrid(title string, list []analyze.Kernel, byOp bool) *Grid {

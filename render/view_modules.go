@@ -57,13 +57,20 @@ func (r *report) modules() error {
 	parts = append(parts, &flamePart{partHead: partHead{K: "flame", Title: f.Title}, Label: f.Title, Sets: []flameSet{f.set(false)}})
 	if r.o.Charts {
 		tree := charts.NewTreeMap()
-		tree.AddSeries(unit, treeNodes(m.Roots, time, 0))
+		tree.AddSeries(unit, treeNodes(broad(m.Roots, time), time, 0))
 		r.packed.charts = true
 		p, err := newEChart("Modules by "+unit, tree, "Modules by "+unit, false)
 		if err != nil {
 			return err
 		}
 		p.Option["tooltip"] = map[string]any{"valueFormatter": "@fn:time"}
+		p.Option["legend"] = map[string]any{"show": false}
+		if list, ok := p.Option["series"].([]any); ok && len(list) > 0 {
+			if s, ok := list[0].(map[string]any); ok {
+				s["width"], s["height"], s["top"], s["roam"], s["leafDepth"] = "100%", "86%", 0, false, 2
+				s["levels"] = []any{map[string]any{"itemStyle": map[string]any{"gapWidth": 2}}, map[string]any{"colorMappingBy": "id", "itemStyle": map[string]any{"gapWidth": 1}}}
+			}
+		}
 		parts = append(parts, p)
 	}
 	parts = append(parts, g.part())
@@ -97,6 +104,25 @@ func moduleFlames(roots []analyze.Module, time func(x *analyze.Module) int64) *F
 	}
 	add(roots, 0)
 	return f
+}
+
+// broad descends while one module holds nearly all the time, to where there is something to compare.
+func broad(list []analyze.Module, time func(x *analyze.Module) int64) []analyze.Module {
+	for {
+		var sum, most int64
+		at := 0
+		for i := range list {
+			v := time(&list[i])
+			sum += v
+			if v > most {
+				most, at = v, i
+			}
+		}
+		if len(list) == 0 || most*10 < sum*9 || len(list[at].Children) == 0 {
+			return list
+		}
+		list = list[at].Children
+	}
 }
 
 func treeNodes(list []analyze.Module, time func(x *analyze.Module) int64, depth int) []opts.TreeMapNode {

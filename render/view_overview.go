@@ -44,7 +44,9 @@ func (r *report) overview() error {
 		r.still.WriteString(g.html(16, r.o.TimeUnit))
 	}
 	if len(advice) > 0 {
-		parts = append(parts, r.advice(advice))
+		p := r.advice(advice)
+		p.Half = len(ov.GPUs) > 0 && len(ov.GPUs) <= 4
+		parts = append(parts, p)
 		r.heading("Recommendations")
 		r.still.WriteString(adviceHTML(advice))
 	}

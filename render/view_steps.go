@@ -154,7 +154,11 @@ func (r *report) pie(title, label string, names []string, values []float64, form
 				name = fmt.Sprintf("%s (%d)", clipText(shorten(names[i]), 30), n)
 			}
 			seen[name] = true
-			data = append(data, opts.PieData{Name: name, Value: v})
+			d := opts.PieData{Name: name, Value: v}
+			if strings.HasSuffix(name, othersSuffix) {
+				d.ItemStyle = &opts.ItemStyle{Color: "#b4bcc4"}
+			}
+			data = append(data, d)
 		}
 	}
 	pie.SetGlobalOptions(
@@ -173,7 +177,7 @@ func (r *report) pie(title, label string, names []string, values []float64, form
 	p.Height = 280
 	if list, ok := p.Option["series"].([]any); ok && len(list) > 0 {
 		if m, ok := list[0].(map[string]any); ok {
-			m["minShowLabelAngle"] = 8
+			m["minShowLabelAngle"], m["percentPrecision"] = 8, 1
 		}
 	}
 	return p, nil

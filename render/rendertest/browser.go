@@ -100,6 +100,7 @@ type View struct {
 	Dark          bool
 	Width, Height int
 	ReducedMotion bool
+	Limit         time.Duration // how long the page may be used; 0 is three minutes
 }
 
 // Page is one open tab.
@@ -133,7 +134,10 @@ func (b *Browser) Show(html string, v View) (*Page, error) {
 // Visit opens url.
 func (b *Browser) Visit(url string, v View) (*Page, error) {
 	ctx, cancel := chromedp.NewContext(b.ctx)
-	ctx, stop := context.WithTimeout(ctx, 3*time.Minute)
+	if v.Limit == 0 {
+		v.Limit = 3 * time.Minute
+	}
+	ctx, stop := context.WithTimeout(ctx, v.Limit)
 	p := &Page{ctx: ctx, close: []func(){stop, cancel}}
 	err := chromedp.Listen(ctx, func(ev any) {
 		p.mu.Lock()

@@ -74,7 +74,7 @@ function flame(root, doc, bus) {
     });
   }
   // Warm hues by package, so that neighbours of one package look alike.
-  const flameColor = (name, dark) => { const pkg = name.replace(/[.:(<].*$/, ''), h = hash(pkg), v = hash(name); return `hsl(${h % 62 + 8} ${dark ? 46 : 72}% ${(dark ? 38 : 74) + v % 5 - 2}%)`; };
+  const flameColor = (name, dark) => { const pkg = name.replace(/[.:(<].*$/, ''), h = hash(pkg), v = hash(name); return `hsl(${h % 44 + 4} ${dark ? 44 : 74}% ${(dark ? 37 : 75) + v % 7 - 3}%)`; };
   function at(e) {
     const r = cv.getBoundingClientRect(), x = e.clientX - r.left, d = Math.floor((e.clientY - r.top) / FROW);
     if (d <= f.depth[top]) { const p = path(top)[d]; return p ?? -1; }

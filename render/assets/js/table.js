@@ -32,7 +32,7 @@ function table(root, spec, bus) {
   const group_ = el('colgroup'), headRow = el('tr'), tb = el('tbody');
   const tbl = el('table', { class: 'gpk-t', 'aria-rowcount': count + 1 }, el('caption', { class: 'gpk-vh', textContent: spec.label || 'Table' }), group_, el('thead', {}, headRow), tb);
   const box = el('div', { class: 'gpk-ts', tabIndex: 0, role: 'region', 'aria-label': (spec.label || 'Table') + ', scrollable', style: `max-height:${spec.height || 420}px` }, tbl);
-  const tools = count > 8 || cols.some(c => c.hide);
+  const tools = count > 12 || cols.some(c => c.hide);
   root.replaceChildren(el('div', { class: 'gpk-bar' }, ...(tools ? [q, info] : []), el('span', { class: 'gpk-grow' }), ...(tools ? [pick] : []), copy, save), box);
 
   // Widths come from what the columns hold, measured once over a sample.
@@ -40,7 +40,7 @@ function table(root, spec, bus) {
     let w = c.n.length + 3;
     const step = Math.max(1, Math.floor(count / 200));
     for (let k = 0; k < count; k += step) w = Math.max(w, num[i] ? format(c.u, data[i][k]).length : String(data[i][k] ?? '').length);
-    return clamp(w, 5, i ? 38 : 54) * 6.7 + 22;
+    return clamp(w, 5, i ? 38 : 54) * (num[i] ? 6.8 : 7.2) + 22;
   });
   const shown = () => cols.map((_, i) => i).filter(i => !hidden.has(i));
   function head() {

@@ -238,7 +238,8 @@ function timelinePainter(m, cv, root, scroller) {
       for (const t of list) {
         const x = p.x(t);
         ctx.fillStyle = th.line; ctx.fillRect(Math.round(x), MAP + 3, 1, AXIS - 4);
-        ctx.fillStyle = th.dim; ctx.fillText(fmtTick(t, step), x + 4, MAP + AXIS / 2);
+        const s = fmtTick(t, step);
+        ctx.fillStyle = th.dim; if (x + 4 + s.length * 6.4 < p.W) ctx.fillText(s, x + 4, MAP + AXIS / 2);
       }
     });
     if (m.doc.marks.length) steps();

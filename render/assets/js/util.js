@@ -139,7 +139,7 @@ function placeTip(tip, root, e) {
 }
 // Long kernel names are told apart by what stands at both ends.
 const shorten = s => {
-  if (s.length < 24) return s;
+  if (s.length < 24 || /\(\d+\): /.test(s)) return s; // file.py(12): function
   const d = s.replace(/^void /, '').replace(/\((?:anonymous namespace|anonymous class)\)::/g, '').replace(/at::native::|c10::|std::|at::cuda::/g, ''), p = d.search(/[^(]\(.*$/);
   return p > 8 ? d.slice(0, p + 1) : d;
 };
