@@ -196,6 +196,17 @@ func TestStreamsAreGathered(t *testing.T) {
 	equal(t, "bytes", len(c.Stream("stdout")), 1<<20)
 }
 
+// TestAlternatingStreams checks that they do not exceed what Jupyter's server lets through.
+func TestAlternatingStreams(t *testing.T) {
+	_, front := startFront(t)
+	c := front.Execute(strings.Repeat("print o\neprint e\n", 5000))
+	equal(t, "stdout", c.Stream("stdout"), strings.Repeat("o\n", 5000))
+	equal(t, "stderr", c.Stream("stderr"), strings.Repeat("e\n", 5000))
+	if n := len(c.Outputs); n > 100 {
+		t.Errorf("%d messages", n)
+	}
+}
+
 // TestStreamIsNotHeldBack checks that output comes while the cell runs.
 func TestStreamIsNotHeldBack(t *testing.T) {
 	_, front := startFront(t)

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"encoding/json"
+	"slices"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -18,7 +19,9 @@ type CommOutput interface {
 
 // output publishes what one cell shows, in order, under the cell's own parent header, also after the cell has ended: its
 // goroutines may outlive it. Text is gathered for streamDelay or up to streamBatch, whichever comes first; so are
-// updates of one display that follow each other, of which only the last is sent.
+// updates of one display that follow each other, of which only the last is sent. Jupyter's server drops what comes in more
+// than 1000 messages a second, displays included, so a cell that changes between its streams all the time has what is
+// gathered sent as one message of each.
 type output struct {
 	k      *Kernel
 	parent json.RawMessage
@@ -27,8 +30,8 @@ type output struct {
 
 	// mu guards the fields below and keeps what is published in order.
 	mu       sync.Mutex
-	stream   cell.StreamName // of text
-	text     []byte
+	pieces   []piece                    // text in the order it came
+	gathered int                        // bytes of it
 	update   *cell.Bundle               // instead of text
 	timer    *time.Timer                // runs while something is gathered
 	split    map[cell.StreamName]string // the first bytes of a character whose others are still to come
@@ -38,6 +41,15 @@ type output struct {
 }
 
 var _ CommOutput = (*output)(nil)
+
+// piece is text of one stream that came in a row.
+type piece struct {
+	stream cell.StreamName
+	text   []byte
+}
+
+// maxPieces is how many messages of text may be sent at once.
+const maxPieces = 16
 
 func (k *Kernel) newOutput(parent json.RawMessage, count int, silent bool) *output {
 	return &output{k: k, parent: parent, count: count, silent: silent}
@@ -50,16 +62,24 @@ func (o *output) Stream(name cell.StreamName, text string) {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.update != nil || len(o.text) > 0 && o.stream != name {
-		o.flushLocked()
-	}
-	o.stream = name
-	o.text = append(o.text, o.join(name, text)...)
-	if len(o.text) >= streamBatch {
+	o.gatherLocked(name, o.join(name, text))
+	if o.gathered >= streamBatch {
 		o.flushLocked()
 		return
 	}
 	o.armLocked()
+}
+
+func (o *output) gatherLocked(name cell.StreamName, text string) {
+	if o.update != nil {
+		o.flushLocked()
+	}
+	if n := len(o.pieces); n == 0 || o.pieces[n-1].stream != name {
+		o.pieces = append(o.pieces, piece{stream: name})
+	}
+	last := &o.pieces[len(o.pieces)-1]
+	last.text = append(last.text, text...)
+	o.gathered += len(text)
 }
 
 // join puts back together the characters that were cut between two writes of a stream.
@@ -176,11 +196,7 @@ func (o *output) end() {
 	for _, name := range []cell.StreamName{cell.Stdout, cell.Stderr} {
 		if head := o.split[name]; head != "" { // no more bytes will complete it
 			delete(o.split, name)
-			if o.stream != name || o.update != nil {
-				o.flushLocked()
-			}
-			o.stream = name
-			o.text = append(o.text, head...)
+			o.gatherLocked(name, head)
 		}
 	}
 	o.flushLocked()
@@ -207,26 +223,49 @@ func (o *output) flushLocked() {
 		o.update = nil
 		o.publishBundle("update_display_data", b)
 	}
-	if len(o.text) == 0 {
-		return
+	pieces := o.pieces
+	if len(pieces) > maxPieces {
+		pieces = merge(pieces)
 	}
-	text := string(o.text)
-	o.text = o.text[:0]
-	o.capped(text)
+	for i := range pieces {
+		if p := &pieces[i]; len(p.text) > 0 {
+			o.capped(p.stream, string(p.text))
+		}
+	}
+	o.gathered = 0
+	if len(o.pieces) == 1 { // the common case keeps its buffer
+		o.pieces[0].text = o.pieces[0].text[:0]
+	} else {
+		o.pieces = nil
+	}
+}
+
+// merge puts what belongs to one stream together, in the order in which the streams first came.
+func merge(pieces []piece) []piece {
+	var merged []piece
+	for _, p := range pieces {
+		i := slices.IndexFunc(merged, func(m piece) bool { return m.stream == p.stream })
+		if i < 0 {
+			i = len(merged)
+			merged = append(merged, piece{stream: p.stream})
+		}
+		merged[i].text = append(merged[i].text, p.text...)
+	}
+	return merged
 }
 
 // capped sends text as far as the cell's share goes and keeps the rest in a file.
-func (o *output) capped(text string) {
+func (o *output) capped(name cell.StreamName, text string) {
 	if o.overflow == nil {
 		room := o.k.opts.OutputCap - o.sent
 		if len(text) <= room {
 			o.sent += len(text)
-			o.sendText(o.stream, text)
+			o.sendText(name, text)
 			return
 		}
 		head := text[:cut(text, room)]
 		o.sent += len(head)
-		o.sendText(o.stream, head)
+		o.sendText(name, head)
 		text = text[len(head):]
 		o.overflow = newOverflow(o.k, o.count)
 		o.sendText(cell.Stderr, o.overflow.opened())
