@@ -90,6 +90,8 @@ type Options struct {
 
 	// MaxEvents bounds the spans kept, at 32 bytes each; what does not fit is counted. 0 is about four million.
 	MaxEvents int `json:"max_events,omitempty"`
+	// Owner says who records, for the error of a second Start; without it that is where Start was called.
+	Owner string `json:"-"`
 	// Metadata is written into the trace; values that are JSON text stay that, others become JSON strings.
 	Metadata map[string]string `json:"metadata,omitempty"`
 }

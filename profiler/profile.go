@@ -14,7 +14,7 @@ import (
 // Profile is a recording under way or complete. Its methods may be called from any goroutine.
 type Profile struct {
 	options Options
-	started string // where Start was called, for the error of a second Start
+	started string // who or where, for the error of a second Start
 
 	// steps serialises Start, Step and Stop; OnTraceReady runs under it.
 	steps    sync.Mutex
@@ -50,16 +50,16 @@ func Start(o Options) (*Profile, error) {
 	if o.Activities == 0 {
 		o.Activities = Supported()
 	}
-	p := &Profile{options: o, trace: new(trace.Trace), started: "an unknown place"}
-	if _, file, line, ok := runtime.Caller(1); ok {
-		p.started = fmt.Sprintf("%s:%d", file, line)
+	p := &Profile{options: o, trace: new(trace.Trace), started: "by " + o.Owner}
+	if _, file, line, ok := runtime.Caller(1); ok && o.Owner == "" {
+		p.started = fmt.Sprintf("at %s:%d", file, line)
 	}
 	p.steps.Lock()
 	defer p.steps.Unlock()
 	if !current.CompareAndSwap(nil, p) {
 		other := "elsewhere"
 		if q := current.Load(); q != nil {
-			other = "at " + q.started
+			other = q.started
 		}
 		return nil, fmt.Errorf("starting profile: one is under way already, started %s; stop it first (spans and Step go to it)", other)
 	}

@@ -114,6 +114,9 @@ func TestRefusals(t *testing.T) {
 	if err := r.Start(nil); err == nil {
 		t.Error("started twice")
 	}
+	if _, err := profiler.Start(profiler.Options{}); err == nil || !strings.Contains(err.Error(), "by %%profile") {
+		t.Errorf("a profile inside the cell: %v", err)
+	}
 	stopped(t, r)
 }
 

@@ -32,6 +32,7 @@ func (r *recorder) Start(options []byte) error {
 			return fmt.Errorf("reading profile options: %w", err)
 		}
 	}
+	o.Owner = "%%profile"
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	p, err := profiler.Start(o)

@@ -94,6 +94,10 @@ func (b *builder) problems() {
 		b.t.Problem("dropped-spans", b.dropped, "Spans were dropped because the recording was full; counts and times of what was dropped are missing.",
 			"Record a shorter piece, use a schedule, or raise MaxEvents.")
 	}
+	if b.scale.broken {
+		b.t.Problem("clock", 1, "The processor's time stamp counter did not run evenly during the recording: times of spans are wrong.",
+			"Record again; suspending or migrating the machine does this.")
+	}
 	if n := b.r.names.lost.Load(); n > 0 {
 		b.t.Problem("dropped-names", n, "Spans were recorded under "+otherNames+" because the program made up too many different names.",
 			"Give spans of one kind one name.")

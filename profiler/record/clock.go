@@ -85,23 +85,49 @@ func readPair() pair {
 
 // scale converts ticks to record time by a line through two pairs.
 type scale struct {
-	from pair
-	rate float64 // ns per tick
+	from   pair
+	rate   float64 // ns per tick
+	broken bool    // the counter did not run evenly: the machine slept or moved
 }
 
 // shortWindow is the recording below which the two ends are too near to each other to give the counter's rate; the
 // rate since the process started is used then.
 const shortWindow = 50 * int64(time.Millisecond)
 
+// maxDrift is how far the counter's rate during a recording may differ from its rate before it. Adjustments of the clock
+// by NTP stay below 500 parts in a million.
+const maxDrift = 1e-3
+
 func newScale(from, to pair) scale {
-	a := from
-	if to.ns-from.ns < shortWindow && origin.ns < from.ns {
-		a = origin
+	if !ticking {
+		return scale{from: from, rate: 1}
 	}
-	if !ticking || to.tick <= a.tick {
-		return scale{from, 1}
+	before, known := rate(origin, from)
+	known = known && from.ns-origin.ns >= shortWindow
+	here, ok := rate(from, to)
+	s := scale{from: from, rate: here, broken: !ok && to != from}
+	window := to.ns - from.ns
+	if window >= shortWindow {
+		s.broken = s.broken || known && math.Abs(here/before-1) > maxDrift
+		return s
 	}
-	return scale{from, float64(to.ns-a.ns) / float64(to.tick-a.tick)}
+	// The longer baseline is better, unless it spans a time in which only one of the clocks ran: then the two rates
+	// differ by more than the readings of a short window can be off.
+	if whole, fine := rate(origin, to); fine && (!ok || math.Abs(here/whole-1) <= maxDrift+readError/float64(max(1, window))) {
+		s.rate = whole
+	}
+	return s
+}
+
+// readError is how far two pairs together may be off, in ns.
+const readError = 1000
+
+// rate is ns per tick between two pairs; false when the counter went back.
+func rate(a, b pair) (float64, bool) {
+	if b.tick <= a.tick || b.ns < a.ns {
+		return 1, false
+	}
+	return float64(b.ns-a.ns) / float64(b.tick-a.tick), true
 }
 
 func (s scale) ns(tick int64) int64 {

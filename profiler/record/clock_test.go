@@ -63,3 +63,36 @@ func TestClocks(t *testing.T) {
 		t.Errorf("clock %q", n)
 	}
 }
+
+func TestBrokenCounterIsNoticed(t *testing.T) {
+	if !ticking {
+		t.Skip("SKIPPED: this machine's time stamp counter is not used")
+	}
+	oldOrigin := origin
+	defer func() { origin = oldOrigin }()
+	const s = int64(time.Second)
+	origin = pair{0, 0}
+	for _, c := range []struct {
+		name     string
+		from, to pair
+		broken   bool
+		at, want int64 // a tick and its time
+	}{
+		{"steady", pair{20 * s, 10 * s}, pair{40 * s, 20 * s}, false, 30 * s, 15 * s},
+		{"adjusted", pair{20 * s, 10 * s}, pair{40*s + 4000*1000, 20 * s}, false, 20 * s, 10 * s},
+		{"short", pair{20 * s, 10 * s}, pair{20*s + 2000, 10*s + 1000}, false, 20*s + 1000, 10*s + 500},
+		{"short after a sleep", pair{200 * s, 10 * s}, pair{200*s + 20_000_000, 10*s + 10_000_000}, false, 200*s + 10_000_000, 10*s + 5_000_000},
+		{"empty", pair{20 * s, 10 * s}, pair{20 * s, 10 * s}, false, 20 * s, 10 * s},
+		{"slept", pair{20 * s, 10 * s}, pair{90 * s, 20 * s}, true, 20 * s, 10 * s},
+		{"went back", pair{20 * s, 10 * s}, pair{1 * s, 20 * s}, true, 20 * s, 10 * s},
+		{"started at once", pair{0, 0}, pair{20 * s, 10 * s}, false, 2 * s, 1 * s},
+	} {
+		got := newScale(c.from, c.to)
+		if got.broken != c.broken {
+			t.Errorf("%s: broken is %v", c.name, got.broken)
+		}
+		if ns := got.ns(c.at); ns != c.want {
+			t.Errorf("%s: tick %d is at %d ns, want %d", c.name, c.at, ns, c.want)
+		}
+	}
+}

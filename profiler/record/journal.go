@@ -1,11 +1,15 @@
 package record
 
-import "sync"
+import (
+	"sync"
+	"sync/atomic"
+)
 
 // journal is a bounded, sharded list of records that are rarer than spans. Entries of one shard are in the order in
 // which they were written.
 type journal[T any] struct {
-	limit  int // entries in all
+	limit  int64 // entries in all shards together
+	count  atomic.Int64
 	shards [16]struct {
 		// mu guards list and dropped.
 		mu      sync.Mutex
@@ -14,14 +18,18 @@ type journal[T any] struct {
 	}
 }
 
-// add appends what fill, called under the shard's lock, makes.
+// add appends v for goroutine g, or counts it as dropped.
 func (j *journal[T]) add(g int64, v T) {
+	fits := j.count.Add(1) <= j.limit
+	if !fits {
+		j.count.Add(-1)
+	}
 	sh := &j.shards[uint64(g)%uint64(len(j.shards))]
 	sh.mu.Lock()
-	if len(sh.list) >= max(1, j.limit/4) {
-		sh.dropped++
-	} else {
+	if fits {
 		sh.list = append(sh.list, v)
+	} else {
+		sh.dropped++
 	}
 	sh.mu.Unlock()
 }

@@ -73,7 +73,7 @@ func New(c Config) *Recorder {
 	}
 	r := &Recorder{config: c}
 	r.maxChunks = int64(max(1, (c.MaxEvents+chunkLen-1)/chunkLen))
-	limit := max(1, c.MaxEvents/4)
+	limit := int64(max(1, c.MaxEvents/4))
 	r.memory.limit, r.counters.limit, r.instants.limit = limit, limit, limit
 	r.heavy = c.Stacks || c.Labels || c.Correlator != nil
 	return r
