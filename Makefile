@@ -35,7 +35,7 @@ lint:
 
 test-go: build
 	bin/gander doctor --warm
-	CHROMIUM=$$(tools/chromium.sh) $(GO) test -timeout 40m $(PKGS)
+	GANDER_CHROMIUM=$$(tools/chromium.sh) $(GO) test -timeout 40m $(PKGS)
 	cd notebooks && $(GO) test ./...
 
 test-race: build

@@ -7,5 +7,5 @@ prefix=$("$python" -c 'import sys; print(sys.prefix)')
 bin/gander install --prefix "$prefix"
 CHROMIUM=$(tools/chromium.sh)
 mkdir -p build/screenshots
-GANDER_PYTHON=$python GANDER_SCREENSHOTS=$PWD/build/screenshots CHROMIUM=$CHROMIUM \
+GANDER_PYTHON=$python GANDER_SCREENSHOTS=$PWD/build/screenshots GANDER_CHROMIUM=$CHROMIUM \
     go test -count=1 -timeout 30m ./tests/browser/...

@@ -1,0 +1,3 @@
+// Package browser drives JupyterLab in headless Chromium over the installed kernel, as a user would. It holds only tests;
+// tools/test-browser.sh sets up what they need and runs them.
+package browser
