@@ -86,7 +86,7 @@ func (b *builder) memoryByThread() {
 	for k := range b.mem {
 		b.mem[k].self = make([]int64, len(b.t.Slices))
 	}
-	owner := innermost(b.x, b.tree.order, b.tree.parent, mem)
+	owner := innermost(b.x, b.tree.order, b.tree.parent, b.tree.thread, mem)
 	for i := range mem {
 		switch o := owner[i]; {
 		case mem[i].OOM:
@@ -99,8 +99,9 @@ func (b *builder) memoryByThread() {
 }
 
 // innermost returns for each memory event the innermost of the events of its own thread that contain its time, or
-// NoSlice. order holds the events by thread, callers first.
-func innermost(x *index, order, parent []int32, mem []trace.MemEvent) []int32 {
+// NoSlice. order holds the events by thread, callers first; those that count as of another thread than they ran on are
+// nobody's memory.
+func innermost(x *index, order, parent []int32, thread func(int32) trace.TrackID, mem []trace.MemEvent) []int32 {
 	owner := filled(len(mem))
 	s := x.t.Slices
 	byTrack := make([]int32, 0, len(mem))
@@ -113,7 +114,7 @@ func innermost(x *index, order, parent []int32, mem []trace.MemEvent) []int32 {
 	k := 0
 	for len(byTrack) > 0 && k < len(order) {
 		track := mem[byTrack[0]].Track
-		for k < len(order) && s[order[k]].Track < track {
+		for k < len(order) && thread(order[k]) < track {
 			k++
 		}
 		last := trace.NoSlice
@@ -121,9 +122,10 @@ func innermost(x *index, order, parent []int32, mem []trace.MemEvent) []int32 {
 			i := byTrack[0]
 			byTrack = byTrack[1:]
 			at := mem[i].Time
-			for k < len(order) && s[order[k]].Track == track && s[order[k]].Start <= at {
-				last = order[k]
-				k++
+			for ; k < len(order) && thread(order[k]) == track && s[order[k]].Start <= at; k++ {
+				if s[order[k]].Track == track {
+					last = order[k]
+				}
 			}
 			o := last
 			for o >= 0 && s[o].End() < at {

@@ -10,9 +10,6 @@ import (
 // unions sets DeviceUnion of every row: the time during which device work launched below any of its members ran. The
 // work is visited in order of its start, so that each row needs only the end of what it has seen.
 func (b *builder) unions() {
-	if !b.x.device {
-		return
-	}
 	s := b.t.Slices
 	reach := make([]int64, len(b.out))
 	for i := range reach {

@@ -97,7 +97,7 @@ func (a *Analysis) MemoryAs(o MemoryOptions, c Convention) *MemoryReport {
 		return r
 	}
 	tree := a.opTree(c)
-	owner := innermost(tree.x, tree.order, tree.parent, t.Memory)
+	owner := innermost(tree.x, tree.order, tree.parent, func(i int32) trace.TrackID { return t.Slices[i].Track }, t.Memory)
 	b := memoryBuilder{t: t, tree: tree, owner: owner, o: o, steps: tree.x.stepRanges()}
 	if c == Plugin {
 		b.threads = map[trace.TrackID]bool{}

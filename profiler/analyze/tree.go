@@ -16,6 +16,7 @@ import (
 type tree struct {
 	order  []int32 // host events, grouped by thread, callers before callees; without those that went
 	parent []int32 // by slice
+	thread func(int32) trace.TrackID
 	gone   []int32 // events that collapsed, callers first
 	same   []int32 // by slice: the event into which this one was collapsed, or itself; nil when nothing collapsed
 }
@@ -36,7 +37,7 @@ func buildTree(x *index, host func(trace.Class) bool, nameOf func(int32) int32) 
 	}
 	order, thread := hostOrder(x, &accept)
 	s := x.t.Slices
-	tr := &tree{order: order, parent: filled(len(s))}
+	tr := &tree{order: order, parent: filled(len(s)), thread: thread}
 	children := make([]int32, len(s)) // number of
 	var stack []int32
 	last := trace.NoTrack
@@ -107,28 +108,25 @@ func hostOrder(x *index, accept *[trace.NumClasses]bool) ([]int32, func(int32) t
 	s := x.t.Slices
 	order := make([]int32, 0, len(s))
 	var moved []int32
-	for i := range s {
-		if !accept[x.class[i]] || s[i].Flags&trace.FlagAsync != 0 {
-			continue
-		}
-		if x.op != nil && isCall(x.class[i]) {
-			if o := x.op[i]; o >= 0 && s[o].Track != s[i].Track && s[o].Flags&trace.FlagAsync == 0 {
-				moved = append(moved, int32(i))
-				continue
-			}
-		}
-		order = append(order, int32(i))
-	}
-	if len(moved) == 0 {
-		return order, func(i int32) trace.TrackID { return s[i].Track }
-	}
 	thread := func(i int32) trace.TrackID {
-		if isCall(x.class[i]) {
-			if o := x.op[i]; o >= 0 {
+		if x.op != nil && isCall(x.class[i]) {
+			if o := x.op[i]; o >= 0 && s[o].Flags&trace.FlagAsync == 0 {
 				return s[o].Track
 			}
 		}
 		return s[i].Track
+	}
+	for i := range s {
+		switch n := int32(i); {
+		case !accept[x.class[i]] || s[i].Flags&trace.FlagAsync != 0:
+		case thread(n) != s[i].Track:
+			moved = append(moved, n)
+		default:
+			order = append(order, n)
+		}
+	}
+	if len(moved) == 0 {
+		return order, thread
 	}
 	compare := func(a, b int32) int {
 		switch ta, tb := thread(a), thread(b); {
@@ -137,9 +135,12 @@ func hostOrder(x *index, accept *[trace.NumClasses]bool) ([]int32, func(int32) t
 		case s[a].Start != s[b].Start:
 			return compareInt(s[a].Start, s[b].Start)
 		}
-		return compareInt(s[b].Dur, s[a].Dur)
+		if c := compareInt(s[b].Dur, s[a].Dur); c != 0 {
+			return c
+		}
+		return int(a - b)
 	}
-	slices.SortStableFunc(moved, compare)
+	slices.SortFunc(moved, compare)
 	return mergeSorted(order, moved, compare), thread
 }
 
