@@ -44,7 +44,7 @@ func show(t *testing.T, b *rendertest.Browser, o Options) *rendertest.Page {
 	return p
 }
 
-func text(t *testing.T, p *rendertest.Page, expr string) string {
+func evalText(t *testing.T, p *rendertest.Page, expr string) string {
 	t.Helper()
 	s, err := rendertest.Eval[string](p, expr)
 	if err != nil {
@@ -60,7 +60,7 @@ func TestPageInABrowser(t *testing.T) {
 		if err := p.Wait(rendertest.Settled); err != nil {
 			t.Fatal(err)
 		}
-		if s := text(t, p, `[window.PWNED,window.RAN,document.querySelector('.gpk').dataset.state].join()`); s != ",1,live" {
+		if s := evalText(t, p, `[window.PWNED,window.RAN,document.querySelector('.gpk').dataset.state].join()`); s != ",1,live" {
 			t.Errorf("page state %q: Markdown must not run, the output's script once, the report must be live", s)
 		}
 		if l, e := p.Loads(), p.Errors(); len(l)+len(e) > 0 {
@@ -69,13 +69,13 @@ func TestPageInABrowser(t *testing.T) {
 	})
 	t.Run("sanitised", func(t *testing.T) {
 		p := show(t, b, Options{Sanitize: true})
-		if s := text(t, p, `[window.PWNED,window.RAN,document.querySelectorAll('.gpk-live,canvas').length,document.querySelectorAll('script').length].join()`); s != ",,0,0" {
+		if s := evalText(t, p, `[window.PWNED,window.RAN,document.querySelectorAll('.gpk-live,canvas').length,document.querySelectorAll('script').length].join()`); s != ",,0,0" {
 			t.Errorf("page state %q", s)
 		}
-		if s := text(t, p, `document.body.innerText`); !strings.Contains(s, "main.work") || !strings.Contains(s, "Key averages") || strings.Contains(s, "H4sI") {
+		if s := evalText(t, p, `document.body.innerText`); !strings.Contains(s, "main.work") || !strings.Contains(s, "Key averages") || strings.Contains(s, "H4sI") {
 			t.Error("the report is not readable without its script")
 		}
-		if s := text(t, p, `String([...document.images].filter(i=>i.naturalWidth>500).length>0)`); s != "true" {
+		if s := evalText(t, p, `String([...document.images].filter(i=>i.naturalWidth>500).length>0)`); s != "true" {
 			t.Error("the report's pictures are gone")
 		}
 	})
