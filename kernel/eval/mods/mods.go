@@ -16,6 +16,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/gander-go/gander/kernel/eval/reflected"
 )
 
 // Config says which packages there are.
@@ -31,6 +33,10 @@ type Config struct {
 	Dir, Base string
 	// Notebook is the folder of the notebook. The module or workspace around it is part of the session's.
 	Notebook string
+
+	// Without a go command, Carried are the packages that can be imported all the same, and Symbols has their symbols.
+	Carried []string
+	Symbols reflected.Table
 }
 
 // Modules is a session's module and what is known of its packages. It is safe for concurrent use.

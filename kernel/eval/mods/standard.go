@@ -38,6 +38,10 @@ func (m *Modules) standard() map[string][]string {
 	m.std.once.Do(func() {
 		m.std.byName = map[string][]string{}
 		if m.cfg.GOROOT == "" {
+			for _, p := range m.cfg.Carried {
+				m.std.byName[packageName(p)] = append(m.std.byName[packageName(p)], p)
+			}
+			m.sortStandard()
 			return
 		}
 		root := filepath.Join(m.cfg.GOROOT, "src")
@@ -55,13 +59,17 @@ func (m *Modules) standard() map[string][]string {
 			}
 			return nil
 		})
-		for name, l := range m.std.byName {
-			slices.SortFunc(l, func(a, b string) int {
-				return slices.Compare(rank(name, a), rank(name, b))
-			})
-		}
+		m.sortStandard()
 	})
 	return m.std.byName
+}
+
+func (m *Modules) sortStandard() {
+	for name, l := range m.std.byName {
+		slices.SortFunc(l, func(a, b string) int {
+			return slices.Compare(rank(name, a), rank(name, b))
+		})
+	}
 }
 
 // rank orders packages of one name: the preferred one, then by depth, newer major versions last.

@@ -63,6 +63,9 @@ func value(ref string, obj types.Object) string {
 			if kind == token.ILLEGAL || kind == token.IMAG {
 				return ""
 			}
+			if num, den, ok := strings.Cut(obj.Val().ExactString(), "/"); ok && kind == token.FLOAT { // no literal says that exactly
+				return fmt.Sprintf("reflect.ValueOf(constant.BinaryOp(constant.MakeFromLiteral(%q, token.INT, 0), token.QUO, constant.MakeFromLiteral(%q, token.INT, 0)))", num, den)
+			}
 			return fmt.Sprintf("reflect.ValueOf(constant.MakeFromLiteral(%q, token.%s, 0))", obj.Val().ExactString(), kind)
 		}
 		return "reflect.ValueOf(" + ref + ")"
