@@ -24,6 +24,7 @@ import (
 	"github.com/gander-go/gander/kernel/eval/native"
 	"github.com/gander-go/gander/kernel/session"
 	"github.com/gander-go/gander/kernel/session/link"
+	symbols "github.com/gander-go/gander/kernel/session/worker/interp"
 	"github.com/gander-go/gander/magics"
 	"github.com/gander-go/gander/profiler/trace"
 )
@@ -100,7 +101,7 @@ func (l *language) begin() error {
 		return err
 	}
 	ec := eval.Config{Runner: l.session, Interp: interp.New(interp.Options{HotLoops: ws == nil}), NoNative: noNative, Preimport: preimported}
-	mc := mods.Config{Dir: filepath.Join(l.temp, "module"), Notebook: l.dir}
+	mc := mods.Config{Dir: filepath.Join(l.temp, "module"), Notebook: l.dir, Carried: interp.Packages, Symbols: symbols.Symbols}
 	if ws != nil {
 		mc.Go, mc.GOROOT, mc.Env, mc.Base = ws.Go, ws.GOROOT, ws.Env, ws.Dir
 		mc.Flags = append(append([]string(nil), ws.Flags...), "-buildmode=plugin")
