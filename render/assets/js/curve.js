@@ -37,7 +37,7 @@ function curve(root, doc, u8, bus) {
     ctx.fillStyle = th.bg; ctx.fillRect(0, 0, W, H);
     ctx.font = FONT; ctx.textBaseline = 'middle'; ctx.lineWidth = 1;
     ctx.textAlign = 'right';
-    for (const y of ticks(0, yMax, 4, doc.unit === 'B')[0]) { ctx.fillStyle = th.line; ctx.fillRect(L, Math.round(Y(y)), w, 1); ctx.fillStyle = th.dim; ctx.fillText(format(doc.unit, y).replace(/\.00(?= )/, ''), L - 8, Y(y)); }
+    for (const y of ticks(0, yMax, 4, doc.unit === 'B')[0]) { ctx.fillStyle = th.line; ctx.fillRect(L, Math.round(Y(y)), w, 1); ctx.fillStyle = th.dim; ctx.fillText(trimZeros(format(doc.unit, y)), L - 8, Y(y)); }
     const [xs, step] = timeTicks(show[0], show[1], w);
     for (const t of xs) { const s = fmtTick(t, step), x = clamp(X(t) + s.length * 3, L, W - 2); ctx.fillText(s, x, H - B / 2); }
     ctx.textAlign = 'left';

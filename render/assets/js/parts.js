@@ -49,7 +49,7 @@ function library(name) {
   });
 }
 // Options hold data only. A function is named by a string and taken from this list.
-const NAMED = { '@fn:time': fmtTime, '@fn:tick': v => fmtTime(v).replace(/\.?0+(?= )/, ''), '@fn:bytes': fmtBytes, '@fn:count': group, '@fn:percent': v => v.toFixed(1) + ' %' };
+const NAMED = { '@fn:time': fmtTime, '@fn:tick': v => trimZeros(fmtTime(v)), '@fn:bytes': fmtBytes, '@fn:count': group, '@fn:percent': v => v.toFixed(1) + ' %' };
 function named(o, depth) {
   if (depth > 40) return o;
   for (const k of Object.keys(o)) {

@@ -26,6 +26,8 @@ const FORMATS = {
   F: v => scaled(v, 1000, ['FLOP', 'kFLOP', 'MFLOP', 'GFLOP', 'TFLOP', 'PFLOP'], 2),
   'B/s': v => scaled(v, 1000, ['B/s', 'kB/s', 'MB/s', 'GB/s', 'TB/s'], 2),
 };
+// Without zeros behind the point: 1.50 GiB is 1.5 GiB.
+const trimZeros = s => s.replace(/(\.\d*?)0+(?= |$)/, '$1').replace(/\.(?= |$)/, '');
 const format = (unit, v) => v == null ? '' : (FORMATS[unit] || String)(v);
 
 // Lumino (JupyterLab, Notebook 7) asks the focused element itself for this attribute; without it the keys 'a', 'd d'
