@@ -13,6 +13,9 @@ type Analysis struct {
 
 	once sync.Once
 	idx  *index
+
+	treesMu sync.Mutex
+	trees   map[bool]*opTree // by whether it is the plugin's; guarded by treesMu
 }
 
 // Of returns the analysis of t. It does no work yet.

@@ -31,6 +31,20 @@ type opTree struct {
 // belong to the operator of their external id and device work to its call; calls into the driver are unknown to it. Exact
 // knows driver calls, falls back to nesting where ids do not fit, and keeps what overlaps.
 func (a *Analysis) opTree(c Convention) *opTree {
+	a.treesMu.Lock()
+	defer a.treesMu.Unlock()
+	if t := a.trees[c == Plugin]; t != nil {
+		return t
+	}
+	if a.trees == nil {
+		a.trees = map[bool]*opTree{}
+	}
+	t := a.newOpTree(c)
+	a.trees[c == Plugin] = t
+	return t
+}
+
+func (a *Analysis) newOpTree(c Convention) *opTree {
 	x := a.index()
 	t := &opTree{x: x}
 	s := x.t.Slices
@@ -75,14 +89,14 @@ func (a *Analysis) opTree(c Convention) *opTree {
 		stack = append(stack, n)
 		t.order = append(t.order, n)
 	}
-	t.link(a, c)
+	t.link(c)
 	t.collapse(children, c)
 	t.fill()
 	return t
 }
 
 // link finds the node that launched each call and each piece of device work.
-func (t *opTree) link(a *Analysis, c Convention) {
+func (t *opTree) link(c Convention) {
 	x, s := t.x, t.x.t.Slices
 	t.owner = filled(len(s))
 	if c != Plugin {
