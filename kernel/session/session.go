@@ -242,7 +242,7 @@ func (s *Session) await(ctx context.Context, p *process, now *run, start time.Ti
 		switch {
 		case asked.IsZero():
 			asked = time.Now()
-			p.conn.Send(link.KindInterrupt, link.Interrupt{Run: now.id})
+			p.conn.Send(link.KindInterrupt, link.Interrupt{Run: now.id, LeaveAfter: int64(s.cfg.Grace / 2)})
 			look, grace = time.After(s.cfg.Grace*3/4), time.After(s.cfg.Grace)
 		case time.Since(asked) > 200*time.Millisecond: // nearer ones are one keystroke that came two ways
 			where = p.stack()
@@ -282,8 +282,8 @@ func (s *Session) await(ctx context.Context, p *process, now *run, start time.Ti
 	}
 }
 
-// Interrupt asks the running unit to stop. When that has no effect within the grace period, or on a second call, the
-// process is replaced. Without a running unit it does nothing.
+// Interrupt asks the running unit to stop. One that is blocked is left behind after half the grace period. When neither
+// has an effect within the grace period, or on a second call, the process is replaced. Without a running unit it does nothing.
 func (s *Session) Interrupt() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -288,6 +288,7 @@ func TestPanics(t *testing.T) {
 		{"PanicNasty", "panic", "main.nasty, which panics when it is printed", "main.nasty", "PanicNasty"},
 		{"ShowNasty", "panic", "no HTML", "string", "nastyValue"},
 		{"Goexit", "goexit", "the cell ended its goroutine with runtime.Goexit", "", ""},
+		{"PanicOfAGoroutineOfABlockedCell", "panic", "guarded", "string", ""},
 		{"GuardedGoroutinePanic", "panic", "guarded", "string", ""},
 	}
 	for _, tt := range tests {
@@ -401,10 +402,46 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
+// TestInterruptOfABlockedCell leaves the cell behind and keeps the state.
 func TestInterruptOfABlockedCell(t *testing.T) {
-	s := open(t, func(c *Config) { c.Grace = 300 * time.Millisecond })
+	s := open(t, func(c *Config) { c.Grace = 600 * time.Millisecond })
+	call(t, s, "Count", nil)
 	d, _, _ := interruptWhen(t, s, "Tight", "stuck", nil)
-	if f := d.Err; f == nil || f.Kind != "interrupted" || !strings.Contains(f.Message, "blocked in: chan receive") || !strings.Contains(f.Stack, "In[9]:4") || s.Generation() != 2 {
+	if f := d.Err; f == nil || f.Kind != "interrupted" || !strings.Contains(f.Message, "blocked (chan receive)") || !strings.Contains(f.Stack, "In[9]:4") || s.Generation() != 1 {
+		t.Errorf("%+v", d.Err)
+	}
+	if d, out := call(t, s, "Count", nil); d.Value.Text["text/plain"] != "2" || out.all() != "" {
+		t.Errorf("after: %+v %q", d, out.all())
+	}
+}
+
+// TestCellsLeftBehindEnd lets them wake while later cells run.
+func TestCellsLeftBehindEnd(t *testing.T) {
+	s := open(t, func(c *Config) { c.Grace = 600 * time.Millisecond })
+	for _, entry := range []string{"Naps", "NapsOnce"} {
+		if d, _, _ := interruptWhen(t, s, entry, "stuck", nil); d.Err == nil || !strings.Contains(d.Err.Message, "blocked (sleep)") {
+			t.Fatalf("%s: %+v", entry, d.Err)
+		}
+	}
+	d, _ := call(t, s, "Checks", nil)
+	t.Logf("a check costs %.1f ns meanwhile", float64(d.Wall)/1e7)
+	for range 2 {
+		if d, _ := call(t, s, "Wait", nil); d.Err != nil || d.Value == nil || d.Value.Text["text/plain"] != "z" {
+			t.Errorf("a cell that was left behind went on: %+v %+v", d, d.Value)
+		}
+	}
+	d, _ = call(t, s, "Checks", nil)
+	t.Logf("and %.1f ns after", float64(d.Wall)/1e7)
+	if d, _, took := interruptWhen(t, s, "Loop", "looping", nil); d.Err == nil || d.Err.Kind != "interrupted" || s.Generation() != 1 {
+		t.Errorf("later interrupt: %+v after %v", d.Err, took)
+	}
+}
+
+// TestInterruptOfABusyCell replaces the process: there are no checks in its loop.
+func TestInterruptOfABusyCell(t *testing.T) {
+	s := open(t, func(c *Config) { c.Grace = 300 * time.Millisecond })
+	d, _, _ := interruptWhen(t, s, "Hard", "stuck", nil)
+	if f := d.Err; f == nil || f.Kind != "interrupted" || !strings.Contains(f.Message, "did not stop within 300ms") || s.Generation() != 2 {
 		t.Errorf("%+v", d.Err)
 	}
 	if d, out := call(t, s, "Count", nil); d.Value.Text["text/plain"] != "1" || !strings.Contains(out.all(), "Note: the session was restarted") {

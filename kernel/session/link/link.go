@@ -154,8 +154,12 @@ type InputReply struct {
 	Err  string
 }
 
-// Interrupt asks the running unit to stop.
-type Interrupt struct{ Run int64 }
+// Interrupt asks the running unit to stop. One whose goroutine is blocked LeaveAfter ns later is left behind, so that the
+// session can go on.
+type Interrupt struct {
+	Run        int64
+	LeaveAfter int64
+}
 
 // Record starts or stops recording in the session. Options is the JSON of profiler/record's options; the link does not
 // know them.

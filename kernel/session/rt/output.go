@@ -54,7 +54,12 @@ func Printf(format string, a ...any) (n int, err error) { return fmt.Fprintf(Std
 var shown atomic.Pointer[[]any]
 
 // Show records the values of a cell's trailing expression.
-func Show(v ...any) { shown.Store(&v) }
+func Show(v ...any) {
+	if left.n.Load() > 0 && isLeft(Current()) {
+		return
+	}
+	shown.Store(&v)
+}
 
 // TakeShown returns what Show recorded since the last call; ok is false when there is nothing.
 func TakeShown() (v []any, ok bool) {

@@ -80,6 +80,7 @@ func unwrap(err error) []error {
 var runs struct {
 	owner sync.Map // goroutine id -> int64, the run that it belongs to
 	stop  atomic.Int64
+	main  atomic.Int64 // the goroutine of the last Do
 	mu    sync.Mutex
 	// fail is told of goroutines that panicked. mu guards it.
 	fail func(run int64, f *Failure)
@@ -99,6 +100,7 @@ func Do(run int64, f func()) *Failure {
 	go func() {
 		id := goid.Get()
 		runs.owner.Store(id, run)
+		runs.main.Store(id)
 		defer settle()
 		res := &Failure{Exited: true}
 		defer func() {
@@ -118,20 +120,28 @@ func Do(run int64, f func()) *Failure {
 
 // Interrupt makes the compiled code that belongs to run end at its next check. Resume must follow once the run has ended.
 func Interrupt(run int64) {
+	left.mu.Lock()
+	defer left.mu.Unlock()
 	runs.stop.Store(run)
 	atomic.StoreUint32(&stopping, 1)
 }
 
 // Resume ends the effect of Interrupt.
 func Resume() {
+	left.mu.Lock()
+	defer left.mu.Unlock()
 	atomic.StoreUint32(&stopping, 0)
 	runs.stop.Store(0)
 }
 
 // Halt is called by compiled code that has seen StopFlag. It ends the goroutine's work with a panic when the goroutine belongs to the run
-// that is interrupted, and returns otherwise, so that goroutines which earlier cells left behind go on.
+// that is interrupted or was left behind, and returns otherwise, so that goroutines which earlier cells left behind go on.
 func Halt() {
-	if r := runs.stop.Load(); r != 0 && Current() == r {
+	stop := runs.stop.Load()
+	if stop == 0 && goid.Get() == runs.main.Load() {
+		return
+	}
+	if run := Current(); run != 0 && (run == stop || isLeft(run)) {
 		panic(Interrupted{})
 	}
 	runtime.Gosched()

@@ -33,6 +33,23 @@ func goroutineStack(name string) string {
 	return ""
 }
 
+// blockedStates are what the runtime calls the waits of a goroutine that does nothing until another one or a timer wakes
+// it, or input comes.
+var blockedStates = []string{"chan receive", "chan send", "select", "sleep", "sync.", "semacquire", "IO wait"}
+
+// waitState is what the goroutine of a stack waits for ("chan receive, 2 minutes"); empty when it may be at work.
+func waitState(stack string) string {
+	title, _, _ := strings.Cut(stack, "\n")
+	_, state, _ := strings.Cut(title, "[")
+	state, _, _ = strings.Cut(state, "]")
+	for _, s := range blockedStates {
+		if strings.HasPrefix(state, s) {
+			return state
+		}
+	}
+	return ""
+}
+
 // sendVars lists session variables. It runs between units, so that nothing changes them meanwhile but goroutines
 // that earlier units left behind; a value that cannot be read is listed without one.
 func (p *process) sendVars(m *link.Vars) {

@@ -21,9 +21,10 @@ import (
 type runState struct {
 	// mu guards what follows.
 	mu        sync.Mutex
-	run       int64 // 0 between runs
-	early     int64 // a run that was interrupted before it began
+	run       int64           // 0 between runs
+	early     *link.Interrupt // of a run that had not begun
 	goroutine string
+	leave     chan string // receives the stack with which the run is left behind
 	cancel    context.CancelFunc
 	stopped   bool        // by an interrupt
 	panicked  *rt.Failure // of a goroutine of the run
@@ -39,24 +40,43 @@ func (p *process) run(r *link.Run) {
 	s := &p.state
 	s.mu.Lock()
 	s.run, s.cancel, s.stopped, s.panicked, s.goroutine = r.ID, cancel, false, nil, ""
-	early := s.early == r.ID
+	s.leave = make(chan string, 1)
+	leave := s.leave
+	early := s.early
+	if early != nil && early.Run != r.ID {
+		early = nil
+	}
 	s.mu.Unlock()
 	endInput := p.input.begin(r)
-	if early {
-		p.interrupt(&link.Interrupt{Run: r.ID})
+	if early != nil {
+		p.interrupt(early)
 	}
 	rt.TakeShown()
 
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	cpu, start := cpuTime(), time.Now()
-	var loadErr error
-	failure := rt.Do(r.ID, func() {
-		s.mu.Lock()
-		s.goroutine = currentGoroutine()
-		s.mu.Unlock()
-		loadErr = p.execute(ctx, &r.Unit)
-	})
+	ended := make(chan result, 1)
+	go func() {
+		var res result
+		res.failure = rt.Do(r.ID, func() {
+			s.mu.Lock()
+			if s.run == r.ID {
+				s.goroutine = currentGoroutine()
+			}
+			s.mu.Unlock()
+			res.err = p.execute(ctx, &r.Unit)
+		})
+		ended <- res
+	}()
+	var res result
+	var left string
+	select {
+	case res = <-ended:
+	case left = <-leave:
+		rt.Leave(r.ID)
+		go p.leftBehind(r.ID, ended)
+	}
 	done := link.Done{ID: r.ID, Wall: int64(time.Since(start)), CPU: cpuTime() - cpu}
 	runtime.ReadMemStats(&after)
 	done.Allocs, done.Mallocs = int64(after.TotalAlloc-before.TotalAlloc), int64(after.Mallocs-before.Mallocs)
@@ -67,7 +87,14 @@ func (p *process) run(r *link.Run) {
 	s.mu.Unlock()
 	rt.Resume()
 	endInput()
-	done.Err = outcome(failure, panicked, loadErr, stopped)
+	switch {
+	case left == "":
+		done.Err = outcome(res.failure, panicked, res.err, stopped)
+	case stopped:
+		done.Err = &link.Failure{Kind: "interrupted", Stack: left, Message: "interrupted; the cell was blocked (" + waitState(left) + ") and has been left behind"}
+	default:
+		done.Err = outcome(nil, panicked, nil, false)
+	}
 	if v, ok := rt.TakeShown(); ok && done.Err == nil && !r.Quiet {
 		done.Value, done.Err = renderValues(v)
 	}
@@ -77,6 +104,49 @@ func (p *process) run(r *link.Run) {
 	if err := p.tape.send(link.KindDone, done); err != nil { // the value is too large, or has metadata that is no JSON
 		done.Value, done.Err = nil, &link.Failure{Kind: "panic", Message: "showing the value: " + err.Error()}
 		p.tape.send(link.KindDone, done)
+	}
+}
+
+// result is how a run's goroutine ended; err is why the unit could not be run.
+type result struct {
+	failure *rt.Failure
+	err     error
+}
+
+// leftBehind waits for the end of a run that was left behind.
+func (p *process) leftBehind(run int64, ended chan result) {
+	res := <-ended
+	rt.Left(run)
+	if f := res.failure; f != nil && !f.Interrupted() && !f.Exited {
+		p.tape.write(tapeStderr, run, []byte("panic in a cell that was interrupted: "+message(f)+"\n"+f.Stack))
+	}
+}
+
+// tryLeave leaves the run behind as soon as its goroutine is blocked in Go code. A goroutine that runs, or is in
+// a system call or in C code, cannot be left: nobody knows what it does.
+func (p *process) tryLeave(run int64) {
+	s := &p.state
+	again := true
+	for last := ""; ; time.Sleep(50 * time.Millisecond) {
+		s.mu.Lock()
+		current, name, leave := s.run == run, s.goroutine, s.leave
+		s.mu.Unlock()
+		if !current {
+			return
+		}
+		stack := goroutineStack(name)
+		if waitState(stack) != "" && stack == last {
+			select {
+			case leave <- stack:
+			default:
+			}
+			return
+		}
+		last = stack
+		if title, _, _ := strings.Cut(stack, "\n"); again && strings.Contains(title, "[syscall") {
+			again = false
+			signalChildren() // it may wait for a child that had not begun when it was interrupted
+		}
 	}
 }
 
@@ -128,15 +198,23 @@ func (p *process) interrupt(m *link.Interrupt) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.run == 0 || m.Run != s.run {
-		s.early = m.Run
+		s.early = m
 		return
 	}
 	s.stopped = true
 	rt.Interrupt(s.run)
 	s.cancel()
 	p.input.interrupt()
+	if m.LeaveAfter > 0 {
+		time.AfterFunc(time.Duration(m.LeaveAfter), func() { p.tryLeave(m.Run) })
+	}
+	signalChildren()
+}
+
+// signalChildren sends the process group what a terminal would. The process itself takes no notice of it.
+func signalChildren() {
 	if syscall.Getpgrp() == os.Getpid() {
-		syscall.Kill(0, syscall.SIGINT) // the process itself takes no notice of it
+		syscall.Kill(0, syscall.SIGINT)
 	}
 }
 
@@ -152,20 +230,15 @@ func (p *process) goroutinePanicked(run int64, f *rt.Failure) {
 		s.cancel()
 	}
 	s.mu.Unlock()
-	text := fmt.Sprintf("panic in a goroutine: %s\n%s", message(f), f.Stack)
-	if !current {
-		p.tape.write(tapeStderr, run, []byte(text))
+	if current {
+		time.AfterFunc(leavePanicked, func() { p.tryLeave(run) })
 		return
 	}
-	time.AfterFunc(time.Second, func() { // its error has not been shown: the cell is blocked
-		s.mu.Lock()
-		blocked := s.run == run && s.panicked == f
-		s.mu.Unlock()
-		if blocked {
-			p.tape.write(tapeStderr, run, []byte(text+"\nThe cell is still waiting for something; interrupt it to go on.\n"))
-		}
-	})
+	p.tape.write(tapeStderr, run, []byte(fmt.Sprintf("panic in a goroutine: %s\n%s", message(f), f.Stack)))
 }
+
+// leavePanicked is how long a cell may take to end after one of its goroutines has panicked.
+const leavePanicked = 300 * time.Millisecond
 
 // outcome turns how a run ended into its failure; nil when it ended well.
 func outcome(f, panicked *rt.Failure, err error, stopped bool) *link.Failure {
