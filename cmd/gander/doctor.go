@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -72,6 +73,17 @@ func warm(ctx context.Context, w io.Writer) error {
 	case err != nil:
 		return err
 	}
+	dir, err := os.MkdirTemp("", "gander-warm-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	l := newLanguage(dir, slog.New(slog.DiscardHandler))
+	defer l.Shutdown(ctx)
+	if l.start(); l.err != nil {
+		return l.err
+	}
+	l.warm()
 	fmt.Fprintf(w, "the session program for %s is ready\n", ws.GoVersion)
 	return nil
 }

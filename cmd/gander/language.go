@@ -35,10 +35,18 @@ func newEngine(dir string, log *slog.Logger) *magics.Engine {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
+	l := newLanguage(dir, log)
+	go func() {
+		l.start()
+		l.warm()
+	}()
+	return magics.New(l, dir, version.Number)
+}
+
+func newLanguage(dir string, log *slog.Logger) *language {
 	l := &language{dir: dir, log: log, done: make(chan struct{})}
 	l.ctx, l.cancel = context.WithCancel(context.Background())
-	go l.start()
-	return magics.New(l, dir, version.Number)
+	return l
 }
 
 // language implements magics.Language.
@@ -50,11 +58,12 @@ type language struct {
 	done   chan struct{} // closed when the start has succeeded or failed
 
 	// Set before done is closed.
-	err     error
-	session *session.Session
-	eval    *eval.Evaluator
-	native  *native.Engine
-	temp    string
+	err      error
+	session  *session.Session
+	eval     *eval.Evaluator
+	native   *native.Engine
+	packages *mods.Modules
+	temp     string
 
 	// mu guards what follows.
 	mu         sync.Mutex
@@ -119,16 +128,23 @@ func (l *language) begin() error {
 		ec.Native = l.native
 	}
 	l.eval = eval.New(ec)
+	l.packages = packages
 	l.eval.Warm()
-	go func() {
-		packages.Warm(l.ctx)
-		if l.native != nil {
-			if err := l.native.Warm(l.ctx, preimported...); err != nil && l.ctx.Err() == nil {
-				l.log.Warn("warming the compiler", "error", err)
-			}
-		}
-	}()
 	return nil
+}
+
+// warm has built what the first cells need. It returns when that is done.
+func (l *language) warm() {
+	if l.err != nil {
+		return
+	}
+	l.packages.Warm(l.ctx)
+	if l.native == nil {
+		return
+	}
+	if err := l.native.Warm(l.ctx, preimported...); err != nil && l.ctx.Err() == nil {
+		l.log.Warn("warming the compiler", "error", err)
+	}
 }
 
 func (l *language) setProgress(what string, done, total int) {
@@ -260,6 +276,9 @@ func (l *language) Info() kernel.LanguageInfo {
 	return kernel.LanguageInfo{GoVersion: v, Banner: "Gander " + version.Number + ": Go " + v + " with a profiler inside. %help explains, name? describes a name."}
 }
 
+// startEnd is how long Shutdown waits for a start that is under way.
+const startEnd = 100 * time.Millisecond
+
 // Shutdown implements magics.Language.
 func (l *language) Shutdown(ctx context.Context) {
 	l.shutdown.Do(func() {
@@ -267,6 +286,9 @@ func (l *language) Shutdown(ctx context.Context) {
 		select {
 		case <-l.done:
 		case <-ctx.Done():
+			return
+		case <-time.After(startEnd):
+			// The session process ends with this one; what the start has made so far is left to the next clean-up.
 			return
 		}
 		if l.session != nil {

@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Prints the figures of this machine: the kernel beside ipykernel, and the Go benchmarks of the hot paths.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+python=$(tools/jupyter.sh test)
+prefix=$("$python" -c 'import sys; print(sys.prefix)')
+bin/gander install --prefix "$prefix" >&2
+export JUPYTER_PATH="$prefix/share/jupyter"
+echo "== kernel beside ipykernel ($(nproc) cores, $(go version))"
+"$python" tools/bench_kernel.py "$@"
+echo "== compiled cells beside go build"
+go test ./kernel/eval/native -run '^$' -bench . -benchtime 3x
+echo "== recording, analysis, traces"
+go test ./profiler/record ./profiler ./profiler/analyze ./profiler/kineto ./render -run '^$' -bench . -benchmem
