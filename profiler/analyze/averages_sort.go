@@ -94,12 +94,23 @@ func sorted(rows []Average, key string) ([]Average, error) {
 	return nil, fmt.Errorf("sorting key averages: no column %q; did you mean %q? (columns: %s)", key, nearest(key, candidates), strings.Join(SortKeys(), ", "))
 }
 
-// nearest returns the candidate with the fewest edits from s.
+// nearest returns the candidate that s was most likely meant to be: one a few edits away, else one that begins with or
+// contains s, else the fewest edits away.
 func nearest(s string, candidates []string) string {
 	best, bestDistance := "", 1<<30
 	for _, c := range candidates {
 		if d := editDistance(s, c); d < bestDistance {
 			best, bestDistance = c, d
+		}
+	}
+	if bestDistance <= 1+len(s)/4 {
+		return best
+	}
+	for _, match := range []func(c, s string) bool{strings.HasPrefix, strings.Contains} {
+		for _, c := range candidates {
+			if s != "" && match(c, s) {
+				return c
+			}
 		}
 	}
 	return best
