@@ -166,12 +166,12 @@ func (e *Evaluator) Run(ctx context.Context, c *cell.Cell, code string, line int
 // once is one try of Run. lost says that the cell was made for a session process that ended before it could run.
 func (e *Evaluator) once(ctx context.Context, c *cell.Cell, code string, line int, o RunOptions, out cell.Output, in cell.Input) (_ *cell.Result, u Usage, lost bool) {
 	start := time.Now()
-	checked, ue := e.prepare(c.N, atLine(code, line), out)
-	if ue != nil {
-		return &cell.Result{Err: ue}, u, false
-	}
+	checked, ue := e.prepare(ctx, c.N, atLine(code, line), out)
 	if ctx.Err() != nil {
 		return &cell.Result{Err: interrupted()}, u, false
+	}
+	if ue != nil {
+		return &cell.Result{Err: ue}, u, false
 	}
 	if isIdle(checked) {
 		e.session.Commit(checked, -1)
@@ -207,10 +207,10 @@ func (e *Evaluator) once(ctx context.Context, c *cell.Cell, code string, line in
 func atLine(code string, line int) string { return strings.Repeat("\n", max(line-1, 0)) + code }
 
 // prepare checks code and tells the warnings.
-func (e *Evaluator) prepare(n int, code string, out cell.Output) (*check.Checked, *cell.UserError) {
+func (e *Evaluator) prepare(ctx context.Context, n int, code string, out cell.Output) (*check.Checked, *cell.UserError) {
 	e.resetIfLost()
 	e.refresh(out)
-	c := e.session.Check(n, code)
+	c := e.session.CheckContext(ctx, n, code)
 	if len(c.Errors) > 0 {
 		return nil, e.compileError(c.Errors)
 	}

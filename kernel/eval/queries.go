@@ -100,7 +100,7 @@ func (e *Evaluator) Expression(ctx context.Context, expr string) (cell.Bundle, *
 		e.codes[n] = kept
 		e.mu.Unlock()
 	}()
-	c, ue := e.prepare(n, expr, discard{})
+	c, ue := e.prepare(ctx, n, expr, discard{})
 	if ue != nil {
 		return cell.Bundle{}, ue
 	}

@@ -1,11 +1,13 @@
 package check
 
 import (
+	"context"
 	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
 	"maps"
+	"slices"
 	"sort"
 	"strings"
 
@@ -38,6 +40,7 @@ const maxAttempts = 64
 // checker is one attempt.
 type checker struct {
 	plan
+	ctx   context.Context
 	s     *Session
 	v     *view
 	st    *state
@@ -66,7 +69,7 @@ type checker struct {
 	soft  []types.Error
 }
 
-func (s *Session) check(v *view, st *state, n int, code string) *Checked {
+func (s *Session) check(ctx context.Context, v *view, st *state, n int, code string) *Checked {
 	pieces := Cut(code)
 	ps, syntax := parsePieces(code, pieces)
 	if len(syntax) > 0 {
@@ -74,14 +77,14 @@ func (s *Session) check(v *view, st *state, n int, code string) *Checked {
 		c.report(syntax)
 		return c
 	}
-	return s.checkPieces(v, st, n, code, pieces, ps, false).c
+	return s.checkPieces(ctx, v, st, n, code, pieces, ps, false).c
 }
 
 // checkPieces checks what was parsed of a cell.
-func (s *Session) checkPieces(v *view, st *state, n int, code string, pieces []Piece, ps []*parsed, query bool) *checker {
+func (s *Session) checkPieces(ctx context.Context, v *view, st *state, n int, code string, pieces []Piece, ps []*parsed, query bool) *checker {
 	p := plan{query: query, changed: map[*Symbol]bool{}, extended: map[*Symbol]bool{}, stay: map[*item]string{}}
 	for range maxAttempts {
-		k := &checker{plan: p, s: s, v: v, st: st, code: code, lines: lineStarts(code), ps: ps,
+		k := &checker{ctx: ctx, plan: p, s: s, v: v, st: st, code: code, lines: lineStarts(code), ps: ps,
 			c:   &Checked{N: n, Code: code, Pieces: pieces, Fset: v.fset, session: s},
 			own: map[string]*ownName{}, edits: map[int]cellEdit{}, imports: map[string]string{},
 			fresh: map[*Symbol]*Symbol{}, dirty: map[*Symbol]bool{}, grown: map[*Symbol]bool{}, wasBound: map[*item]*item{},
@@ -100,6 +103,10 @@ func (s *Session) checkPieces(v *view, st *state, n int, code string, pieces []P
 func (k *checker) attempt() bool {
 	k.ns = k.st.names.clone()
 	k.importPieces()
+	if k.ctx.Err() != nil {
+		k.c.report([]problem{{0, 0, "interrupted"}})
+		return true
+	}
 	k.declare()
 	k.extend()
 	k.findUnchanged()
@@ -203,7 +210,12 @@ func (k *checker) importPieces() {
 	if len(paths) == 0 {
 		return
 	}
-	k.s.pkgs.Prepare(paths)
+	if !k.query {
+		k.s.pkgs.Prepare(k.ctx, paths)
+	}
+	if k.ctx.Err() != nil {
+		return
+	}
 	each(func(p *parsed, s *ast.ImportSpec, path string) {
 		pkg, err := k.importPackage(path)
 		if err != nil {
@@ -241,6 +253,10 @@ func (k *checker) importPackage(path string) (*types.Package, error) {
 		return nil, fmt.Errorf("a cell cannot import \"C\"; put the cgo code into a package beside the notebook and import that")
 	case "":
 		return nil, fmt.Errorf("invalid import path (empty string)")
+	}
+	if k.query && !k.s.pkgs.Known(path) && !slices.Contains(k.s.pkgs.Standard(baseName(path)), path) {
+		go k.s.pkgs.Prepare(context.Background(), []string{path}) // it may have to be compiled; the next query will find it
+		return nil, fmt.Errorf("package %s is not known yet", path)
 	}
 	return k.v.imp.Import(path)
 }

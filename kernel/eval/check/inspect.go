@@ -1,6 +1,7 @@
 package check
 
 import (
+	"context"
 	"fmt"
 	"go/ast"
 	"go/scanner"
@@ -107,7 +108,7 @@ func calleeEnd(code string, cursor int) int {
 func (s *Session) describeAt(st *state, text string, start int, source bool) *Description {
 	pieces := Cut(text)
 	ps, _ := parsePieces(text, pieces)
-	k := s.checkPieces(s.query, st, 0, text, pieces, ps, true)
+	k := s.checkPieces(context.Background(), s.query, st, 0, text, pieces, ps, true)
 	defer k.release()
 	file := k.c.Cell.File
 	if file == nil {

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"context"
 	"go/ast"
 	"go/scanner"
 	"go/token"
@@ -98,7 +99,7 @@ func (q *query) try(s *Session, st *state, text string) bool {
 	if q.checker != nil {
 		q.release()
 	}
-	q.checker = s.checkPieces(s.query, st, 0, text, pieces, ps, true)
+	q.checker = s.checkPieces(context.Background(), s.query, st, 0, text, pieces, ps, true)
 	file := q.c.Cell.File
 	if file == nil {
 		return false

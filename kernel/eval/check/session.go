@@ -1,6 +1,7 @@
 package check
 
 import (
+	"context"
 	"go/token"
 	"go/types"
 	"sync"
@@ -13,7 +14,9 @@ type Packages interface {
 	// goroutine at a time.
 	Importer(fset *token.FileSet) types.Importer
 	// Prepare makes paths importable in one go, so that importing each is fast. It reports no errors: importing does.
-	Prepare(paths []string)
+	Prepare(ctx context.Context, paths []string)
+	// Known reports whether a package can be imported, or is known not to exist, without waiting.
+	Known(path string) bool
 	// Standard returns the import paths of the standard packages of that name, the preferred one first.
 	Standard(name string) []string
 	// StandardNames returns the names of all standard packages.
@@ -65,7 +68,7 @@ func (s *Session) Reset() {
 // Preimport makes packages known under their names without an import declaration. Those that cannot be found are left
 // out.
 func (s *Session) Preimport(paths ...string) {
-	s.pkgs.Prepare(paths)
+	s.pkgs.Prepare(context.Background(), paths)
 	found := map[string]string{}
 	s.cells.mu.Lock()
 	for _, p := range paths {
@@ -95,7 +98,12 @@ func (s *Session) Fset() *token.FileSet { return s.cells.fset }
 
 // Check checks code as In[n]. The session stays as it is.
 func (s *Session) Check(n int, code string) *Checked {
+	return s.CheckContext(context.Background(), n, code)
+}
+
+// CheckContext is Check that stops looking for packages, and fails, when ctx ends.
+func (s *Session) CheckContext(ctx context.Context, n int, code string) *Checked {
 	s.cells.mu.Lock()
 	defer s.cells.mu.Unlock()
-	return s.check(s.cells, s.snapshot(), n, code)
+	return s.check(ctx, s.cells, s.snapshot(), n, code)
 }

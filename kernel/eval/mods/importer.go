@@ -35,8 +35,10 @@ func (r *reader) Import(path string) (*types.Package, error) {
 		return types.Unsafe, nil
 	}
 	m := r.m
+	if len(m.unknown([]string{path})) > 0 {
+		m.list(context.Background(), []string{path})
+	}
 	m.mu.Lock()
-	m.list(context.Background(), []string{path})
 	if p := m.pkgs[path]; p == nil || p.Export == "" {
 		err := m.failure(path)
 		m.mu.Unlock()

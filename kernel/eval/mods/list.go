@@ -64,18 +64,12 @@ func stamp(dir string) string {
 }
 
 // Prepare lists those of paths that are not known yet, in one go.
-func (m *Modules) Prepare(paths []string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.list(context.Background(), paths)
-}
+func (m *Modules) Prepare(ctx context.Context, paths []string) { m.list(ctx, paths) }
 
 // Warm lists the standard packages that cells use most, so that the first cell does not wait for it, and finds out what the
 // notebook's modules hold, for completion.
 func (m *Modules) Warm(ctx context.Context) {
-	m.mu.Lock()
 	m.list(ctx, common)
-	m.mu.Unlock()
 	if m.cfg.Go == "" || len(m.roots) == 0 {
 		return
 	}
@@ -101,14 +95,11 @@ var common = []string{"bufio", "bytes", "context", "encoding/json", "errors", "f
 	"os", "path/filepath", "reflect", "regexp", "runtime", "slices", "sort", "strconv", "strings", "sync", "sync/atomic",
 	"time", "unicode/utf8"}
 
-// list runs the go command for the paths that are not known. m.mu is held.
+// list runs the go command for the paths that are not known. What is known can be read meanwhile.
 func (m *Modules) list(ctx context.Context, paths []string) {
-	var need []string
-	for _, p := range paths {
-		if m.pkgs[p] == nil && valid(p) && !slices.Contains(need, p) {
-			need = append(need, p)
-		}
-	}
+	m.listing.Lock()
+	defer m.listing.Unlock()
+	need := m.unknown(paths)
 	if len(need) == 0 || m.cfg.Go == "" {
 		return
 	}
@@ -120,6 +111,8 @@ func (m *Modules) list(ctx context.Context, paths []string) {
 	if ctx.Err() != nil {
 		return
 	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	dec := json.NewDecoder(&stdout)
 	for dec.More() {
 		p := &listed{}
@@ -148,6 +141,23 @@ func (m *Modules) list(ctx context.Context, paths []string) {
 			l.Error = &struct{ Err string }{said}
 		}
 	}
+}
+
+// Known reports whether importing path needs no go command.
+func (m *Modules) Known(path string) bool {
+	return m.cfg.Go == "" || len(m.unknown([]string{path})) == 0
+}
+
+// unknown are the valid ones of paths that have not been listed.
+func (m *Modules) unknown(paths []string) (need []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, p := range paths {
+		if m.pkgs[p] == nil && valid(p) && !slices.Contains(need, p) {
+			need = append(need, p)
+		}
+	}
+	return need
 }
 
 // compilerWords drops the package headers ("# path") from what the go command said.

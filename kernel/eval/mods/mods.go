@@ -45,7 +45,11 @@ type Modules struct {
 	roots   []string // module paths around the notebook
 	foreign bool     // Dir is somebody's module: packages are found in it, but nothing is added
 
-	// mu guards what follows; it is held while the go command lists packages.
+	// listing is held while the go command lists packages or changes the module, so that this is done once at a time. It is taken
+	// before mu.
+	listing sync.Mutex
+
+	// mu guards what follows.
 	mu         sync.Mutex
 	pkgs       map[string]*listed
 	generation int // of the listing; it goes up when a package that was handed out has changed
@@ -110,8 +114,8 @@ func (m *Modules) Get(ctx context.Context, what string, progress func(line strin
 	if m.foreign {
 		return fmt.Errorf("getting %q: the module in %s is not the session's own", what, m.cfg.Dir)
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	m.listing.Lock()
+	defer m.listing.Unlock()
 	keep, err := m.saveModule()
 	if err != nil {
 		return fmt.Errorf("getting %q: %w", what, err)
@@ -139,6 +143,8 @@ func (m *Modules) Get(ctx context.Context, what string, progress func(line strin
 		}
 		return fmt.Errorf("getting %q: %w", what, err)
 	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	m.forget()
 	return nil
 }
@@ -150,7 +156,7 @@ func (m *Modules) getFlags() []string {
 	})
 }
 
-// forget drops what was listed; packages that were handed out are read anew.
+// forget drops what was listed; packages that were handed out are read anew. m.mu is held.
 func (m *Modules) forget() {
 	clear(m.pkgs)
 	m.generation++

@@ -68,7 +68,7 @@ func newModules(t *testing.T, cfg Config, env ...string) *Modules {
 func TestImportStandard(t *testing.T) {
 	m := newModules(t, Config{})
 	imp := m.Importer(token.NewFileSet())
-	m.Prepare([]string{"fmt", "maps", "no/such"})
+	m.Prepare(context.Background(), []string{"fmt", "maps", "no/such"})
 	p, err := imp.Import("maps")
 	if err != nil || p.Scope().Lookup("Keys") == nil {
 		t.Fatalf("importing maps: %v, %v", p, err)
@@ -220,6 +220,20 @@ func TestForeignModuleIsLeftAlone(t *testing.T) {
 	}
 	if b, _ := os.ReadFile(filepath.Join(dir, "go.mod")); string(b) != text {
 		t.Errorf("go.mod was changed:\n%s", b)
+	}
+}
+
+// TestInterruptedListing stops a listing before it has begun: nothing is remembered of it.
+func TestInterruptedListing(t *testing.T) {
+	m := newModules(t, Config{})
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	m.Prepare(ctx, []string{"fmt"})
+	if len(m.pkgs) != 0 {
+		t.Errorf("%d packages are known", len(m.pkgs))
+	}
+	if _, err := m.Importer(token.NewFileSet()).Import("fmt"); err != nil {
+		t.Error(err)
 	}
 }
 

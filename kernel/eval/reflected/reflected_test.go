@@ -113,7 +113,7 @@ func TestSameAsExportData(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.Prepare(evalinterp.Packages)
+	m.Prepare(context.Background(), evalinterp.Packages)
 	want := m.Importer(token.NewFileSet())
 	got := reflected.New(interp.Symbols)
 	n := 0
