@@ -143,7 +143,11 @@ func (r *renderer) literal(m *ast.CompositeLit, e *edits) bool {
 		return false
 	}
 	t, _ := stripPointer(r.c.Info.TypeOf(m))
-	if _, ok := isStruct(t); ok && m.Type != nil || ok {
+	if _, ok := isStruct(t); ok {
+		if _, written := m.Type.(*ast.StructType); written { // by a name it would be ambiguous in the header of an if
+			e.insert(m.Pos(), "(")
+			defer func() { e.insert(m.End(), ")") }()
+		}
 		if m.Type != nil {
 			ast.Inspect(m.Type, func(n ast.Node) bool { return n != nil && r.visit(n, e) })
 		}

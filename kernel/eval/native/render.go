@@ -12,7 +12,7 @@ import (
 )
 
 // renderer writes parts of a checked text for a file. What needs no change is copied byte for byte, so that lines stay where
-// they are; replaced parts keep their number of lines.
+// they are; replaced parts keep their number of lines or are followed by a directive.
 type renderer struct {
 	f      *file
 	c      *check.Checked
@@ -48,8 +48,9 @@ type edits struct {
 
 func (e *edits) replace(lo, hi token.Pos, text string) {
 	a, b := e.r.off(lo), e.r.off(hi)
-	if n := strings.Count(e.r.src.Text[a:b], "\n") - strings.Count(text, "\n"); n > 0 {
-		text += strings.Repeat("\n", n)
+	if strings.Count(e.r.src.Text[a:b], "\n") != strings.Count(text, "\n") {
+		q := e.r.c.Fset.Position(hi)
+		text += fmt.Sprintf("/*line %s:%d:%d*/", e.r.f.u.e.tagOf(q.Filename), q.Line, q.Column)
 	}
 	e.list = append(e.list, edit{a, b, text})
 }

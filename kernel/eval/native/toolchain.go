@@ -105,10 +105,7 @@ func (t *toolchain) fingerprint(paths []string) string {
 			l = append(l, p+"="+q.Export)
 		}
 	}
-	for _, p := range paths {
-		if p == rtPath {
-			continue // its Version is in every key
-		}
+	for _, p := range append([]string{rtPath}, paths...) {
 		add(p)
 		if q := t.pkgs[p]; q != nil && !q.Std {
 			for _, d := range q.Deps {
