@@ -87,16 +87,23 @@ func (r *report) build() error {
 	return nil
 }
 
-// sort orders views as they were asked for.
+// notebookOrder puts first what torch's users call for first.
+var notebookOrder = []View{ViewTable, ViewOverview, ViewTimeline, ViewMemory, ViewFlame, ViewKernels, ViewSteps}
+
+// sortViews orders views as they were asked for; without that, pages begin with the overview and outputs with the table.
 func (r *report) sortViews() {
-	if r.o.Views == nil {
+	order := r.o.Views
+	if order == nil && !r.page {
+		order = notebookOrder
+	}
+	if order == nil {
 		return
 	}
 	at := func(id string) int {
-		if i := slices.Index(r.o.Views, View(id)); i >= 0 {
+		if i := slices.Index(order, View(id)); i >= 0 {
 			return i
 		}
-		return len(r.o.Views)
+		return len(order)
 	}
 	slices.SortStableFunc(r.doc.Views, func(a, b viewPart) int { return at(a.ID) - at(b.ID) })
 }

@@ -1,7 +1,9 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gander-go/gander/profiler/analyze"
@@ -16,7 +18,7 @@ func (r *report) overview() error {
 	r.heading("Overview")
 	r.still.WriteString(figuresTable(items))
 
-	if s := ov.Steps; s != nil && s.Mean > 0 {
+	if s := ov.Steps; s != nil && s.Mean > 0 && (s.Real || ov.DeviceBusy > 0) {
 		g := stepAverage(s)
 		p := g.part()
 		p.Half = true
@@ -31,6 +33,16 @@ func (r *report) overview() error {
 			parts = append(parts, stepStack(s, true))
 		}
 		r.still.WriteString(g.html(20, r.o.TimeUnit))
+	}
+	if ov.DeviceBusy == 0 {
+		g, err := r.hottest()
+		if err != nil {
+			return err
+		}
+		if len(g.Rows) > 0 {
+			parts = append(parts, g.part())
+			r.still.WriteString(g.html(10, r.o.TimeUnit))
+		}
 	}
 	if len(ov.GPUs) > 0 {
 		g := gpuGrid(ov.GPUs)
@@ -61,6 +73,24 @@ func (r *report) overview() error {
 	parts = append(parts, counters...)
 	r.view(ViewOverview, "Overview", parts...)
 	return nil
+}
+
+// hottest are the rows with the largest host time of their own.
+func (r *report) hottest() (*Grid, error) {
+	avg, err := r.averages()
+	if err != nil {
+		return nil, err
+	}
+	rows := slices.Clone(avg.Rows)
+	slices.SortStableFunc(rows, func(a, b analyze.Average) int { return cmp.Compare(b.SelfCPU, a.SelfCPU) })
+	g := &Grid{Title: "Largest self times", Sort: -1, Cols: []Column{{Name: "Name"}, {Name: "Self CPU", Unit: UnitTime, Heat: true}, {Name: "Self CPU %", Unit: UnitPercent}, {Name: "CPU total", Unit: UnitTime}, {Name: "# of Calls", Unit: UnitCount}}}
+	for i := range rows[:min(10, len(rows))] {
+		a := &rows[i]
+		if a.SelfCPU > 0 {
+			g.Rows = append(g.Rows, []any{a.Key, a.SelfCPU, share(a.SelfCPU, avg.SelfCPUTotal), a.CPUTotal, a.Count})
+		}
+	}
+	return g, nil
 }
 
 func (r *report) figures(ov *analyze.OverviewReport) []tile {

@@ -60,7 +60,7 @@ async function views(root, doc, blob) {
     catch (e) { body.append(dim('This part could not be drawn: ' + e.message)); console.error('gander', e); }
   }
   root.append(...(many ? [bar] : []), ...panels);
-  const self = { doc, bus, made, open: async name => { const i = typeof name === 'number' ? name : doc.views.findIndex(v => v.id === name); return open(i); } };
+  const self = { doc, bus, made, open: async name => { const i = typeof name === 'number' ? name : doc.views.findIndex(v => v.id === name); return i in panels ? open(i) : null; } };
   await open(0);
   return self;
 }

@@ -100,13 +100,13 @@ function onTheme(fn) {
   watchers.add(fn);
 }
 
-// One colour family per class of event; names vary within it. [hue, saturation]
+// One colour family per class of event; names vary within it. [hue, saturation, spread of the hue]
 const CLASSES = {
-  other: [215, 14], op: [212, 62], annotation: [43, 75], step: [220, 10], call: [186, 48], python: [150, 34], runtime: [268, 46], driver: [290, 38],
+  other: [215, 14], op: [212, 62, 5], annotation: [43, 75, 9], step: [220, 10], call: [186, 48, 12], python: [150, 34, 7], runtime: [268, 46], driver: [290, 38],
   kernel: [24, 78], memcpy: [338, 60], memset: [318, 42], comm: [304, 56], sync: [2, 62], overhead: [0, 0], gc: [88, 42], stw: [8, 70], state: [200, 22], memory: [130, 40], tool: [230, 8],
 };
 function classColor(cls, seed, dark) {
-  const [h, s] = CLASSES[cls] || CLASSES.other, a = (seed % 7 - 3) * 3.2, b = ((seed >>> 8) % 5 - 2) * 2.6;
+  const [h, s, spread = 3.2] = CLASSES[cls] || CLASSES.other, a = (seed % 7 - 3) * spread, b = ((seed >>> 8) % 5 - 2) * 2.6;
   return `hsl(${(h + a + 360) % 360} ${dark ? s * .68 : s}% ${(dark ? 40 : 75) + b}%)`;
 }
 // Colours of charts: distinct, readable on both grounds.
