@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/gander-go/gander/internal/compose"
 	"github.com/gander-go/gander/internal/doctor"
 	"github.com/gander-go/gander/kernel/session"
 )
@@ -78,12 +78,12 @@ func warm(ctx context.Context, w io.Writer) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	l := newLanguage(dir, slog.New(slog.DiscardHandler))
+	l := compose.NewLanguage(dir, nil)
 	defer l.Shutdown(ctx)
-	if l.start(); l.err != nil {
-		return l.err
+	if err := l.Start(); err != nil {
+		return err
 	}
-	l.warm()
+	l.Warm()
 	fmt.Fprintf(w, "the session program for %s is ready\n", ws.GoVersion)
 	return nil
 }

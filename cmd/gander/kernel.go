@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gander-go/gander/internal/compose"
 	"github.com/gander-go/gander/internal/version"
 	"github.com/gander-go/gander/kernel"
 	"github.com/gander-go/gander/kernel/session/worker"
@@ -29,7 +30,7 @@ func kernelCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			engine := newEngine(dir, nil)
+			engine := compose.New(dir, nil)
 			k, err := kernel.New(engine, conn, kernel.Options{Version: version.Number, Signals: true})
 			if err != nil {
 				return err

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/gander-go/gander/internal/compose"
 	"github.com/gander-go/gander/internal/nbhtml"
 	"github.com/gander-go/gander/internal/nbrun"
 	"github.com/gander-go/gander/internal/notebook"
@@ -50,7 +51,7 @@ func runCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			engine := newEngine(dir, nil)
+			engine := compose.New(dir, nil)
 			runErr := nbrun.Run(cmd.Context(), engine, nb, o)
 			ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 			defer cancel()

@@ -1,4 +1,8 @@
-package main
+// Package compose joins the parts of Gander that know nothing of each other: the evaluator, its engines, the session process
+// and the magics. The kernel, `gander run` and tests get a working Go from here.
+//
+// It decides nothing but what is joined to what. Its one invariant: New returns at once, whatever has to be built first.
+package compose
 
 import (
 	"bytes"
@@ -29,28 +33,30 @@ import (
 	"github.com/gander-go/gander/profiler/trace"
 )
 
-// newEngine joins the evaluator, its session process and the magics for a notebook in dir. It returns at once: the
+// New joins the evaluator, its session process and the magics for a notebook in dir. It returns at once: the
 // session starts in the background, and what needs it waits.
-func newEngine(dir string, log *slog.Logger) *magics.Engine {
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
-	l := newLanguage(dir, log)
+func New(dir string, log *slog.Logger) *magics.Engine {
+	l := NewLanguage(dir, log)
 	go func() {
-		l.start()
-		l.warm()
+		if l.Start() == nil {
+			l.Warm()
+		}
 	}()
 	return magics.New(l, dir, version.Number)
 }
 
-func newLanguage(dir string, log *slog.Logger) *language {
-	l := &language{dir: dir, log: log, done: make(chan struct{})}
+// NewLanguage makes Go without magics, for a notebook in dir. Start must be called once.
+func NewLanguage(dir string, log *slog.Logger) *Language {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	l := &Language{dir: dir, log: log, done: make(chan struct{})}
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	return l
 }
 
-// language implements magics.Language.
-type language struct {
+// Language implements magics.Language.
+type Language struct {
 	dir    string
 	log    *slog.Logger
 	ctx    context.Context // ends with Shutdown
@@ -75,14 +81,19 @@ type language struct {
 // preimported are the packages that cells have without importing them.
 var preimported = []string{"github.com/gander-go/gander/profiler", "github.com/gander-go/gander/display"}
 
-func (l *language) start() {
+// Start starts the session. What needs it waits until then.
+func (l *Language) Start() error {
 	defer close(l.done)
 	if l.err = l.begin(); l.err != nil {
 		l.log.Error("starting the session", "error", l.err)
 	}
+	return l.err
 }
 
-func (l *language) begin() error {
+// Evaluator is what runs cells; nil before Start has succeeded.
+func (l *Language) Evaluator() *eval.Evaluator { return l.eval }
+
+func (l *Language) begin() error {
 	ws, err := session.Prepare(l.ctx, session.BuildConfig{Progress: l.setProgress})
 	noNative := ""
 	var none *session.NoToolchain
@@ -133,11 +144,8 @@ func (l *language) begin() error {
 	return nil
 }
 
-// warm has built what the first cells need. It returns when that is done.
-func (l *language) warm() {
-	if l.err != nil {
-		return
-	}
+// Warm has built what the first cells need. It returns when that is done.
+func (l *Language) Warm() {
 	l.packages.Warm(l.ctx)
 	if l.native == nil {
 		return
@@ -147,7 +155,7 @@ func (l *language) warm() {
 	}
 }
 
-func (l *language) setProgress(what string, done, total int) {
+func (l *Language) setProgress(what string, done, total int) {
 	if total > 0 {
 		what = fmt.Sprintf("%s (%d of %d)", what, done, total)
 	}
@@ -157,7 +165,7 @@ func (l *language) setProgress(what string, done, total int) {
 }
 
 // wait waits for the start. While it takes long, out shows what it is doing; out may be nil.
-func (l *language) wait(ctx context.Context, out cell.Output) error {
+func (l *Language) wait(ctx context.Context, out cell.Output) error {
 	tick := time.NewTicker(500 * time.Millisecond)
 	defer tick.Stop()
 	shown, id := "", fmt.Sprintf("gander-start-%p", l)
@@ -189,7 +197,7 @@ func (l *language) wait(ctx context.Context, out cell.Output) error {
 }
 
 // ready reports whether the start has succeeded, without waiting longer than d.
-func (l *language) ready(d time.Duration) bool {
+func (l *Language) ready(d time.Duration) bool {
 	select {
 	case <-l.done:
 	case <-time.After(d):
@@ -207,7 +215,7 @@ func startFailed(err error) *cell.UserError {
 }
 
 // Run implements magics.Language.
-func (l *language) Run(ctx context.Context, c *cell.Cell, code string, line int, o magics.RunOptions, out cell.Output, in cell.Input) (*cell.Result, magics.Usage) {
+func (l *Language) Run(ctx context.Context, c *cell.Cell, code string, line int, o magics.RunOptions, out cell.Output, in cell.Input) (*cell.Result, magics.Usage) {
 	if err := l.wait(ctx, out); err != nil {
 		return &cell.Result{Err: startFailed(err)}, magics.Usage{}
 	}
@@ -218,7 +226,7 @@ func (l *language) Run(ctx context.Context, c *cell.Cell, code string, line int,
 }
 
 // Check implements magics.Language.
-func (l *language) Check(c *cell.Cell, code string, line int) *cell.UserError {
+func (l *Language) Check(c *cell.Cell, code string, line int) *cell.UserError {
 	if err := l.wait(l.ctx, nil); err != nil {
 		return startFailed(err)
 	}
@@ -226,7 +234,7 @@ func (l *language) Check(c *cell.Cell, code string, line int) *cell.UserError {
 }
 
 // Expression implements magics.Language.
-func (l *language) Expression(ctx context.Context, expr string) (cell.Bundle, *cell.UserError) {
+func (l *Language) Expression(ctx context.Context, expr string) (cell.Bundle, *cell.UserError) {
 	if err := l.wait(ctx, nil); err != nil {
 		return cell.Bundle{}, startFailed(err)
 	}
@@ -237,7 +245,7 @@ func (l *language) Expression(ctx context.Context, expr string) (cell.Bundle, *c
 const patience = 800 * time.Millisecond
 
 // Complete implements magics.Language.
-func (l *language) Complete(ctx context.Context, code string, cursor int) cell.Completion {
+func (l *Language) Complete(ctx context.Context, code string, cursor int) cell.Completion {
 	if !l.ready(patience) {
 		return cell.Completion{Start: cursor, End: cursor}
 	}
@@ -245,7 +253,7 @@ func (l *language) Complete(ctx context.Context, code string, cursor int) cell.C
 }
 
 // Inspect implements magics.Language.
-func (l *language) Inspect(ctx context.Context, code string, cursor int, detail int) *cell.Bundle {
+func (l *Language) Inspect(ctx context.Context, code string, cursor int, detail int) *cell.Bundle {
 	if !l.ready(10 * time.Second) {
 		return nil
 	}
@@ -253,10 +261,10 @@ func (l *language) Inspect(ctx context.Context, code string, cursor int, detail 
 }
 
 // IsComplete implements magics.Language.
-func (l *language) IsComplete(code string) cell.Completeness { return check.IsComplete(code) }
+func (l *Language) IsComplete(code string) cell.Completeness { return check.IsComplete(code) }
 
 // Comm implements magics.Language.
-func (l *language) Comm(op, id, target string, data, metadata json.RawMessage, buffers [][]byte) bool {
+func (l *Language) Comm(op, id, target string, data, metadata json.RawMessage, buffers [][]byte) bool {
 	if !l.ready(0) {
 		return false
 	}
@@ -264,14 +272,14 @@ func (l *language) Comm(op, id, target string, data, metadata json.RawMessage, b
 }
 
 // Background implements magics.Language.
-func (l *language) Background(out cell.Output) {
+func (l *Language) Background(out cell.Output) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.background = out
 }
 
 // Info implements magics.Language.
-func (l *language) Info() kernel.LanguageInfo {
+func (l *Language) Info() kernel.LanguageInfo {
 	v := strings.TrimPrefix(runtime.Version(), "go")
 	return kernel.LanguageInfo{GoVersion: v, Banner: "Gander " + version.Number + ": Go " + v + " with a profiler inside. %help explains, name? describes a name."}
 }
@@ -280,7 +288,7 @@ func (l *language) Info() kernel.LanguageInfo {
 const startEnd = 100 * time.Millisecond
 
 // Shutdown implements magics.Language.
-func (l *language) Shutdown(ctx context.Context) {
+func (l *Language) Shutdown(ctx context.Context) {
 	l.shutdown.Do(func() {
 		l.cancel()
 		select {
@@ -304,7 +312,7 @@ func (l *language) Shutdown(ctx context.Context) {
 }
 
 // Get implements magics.Language.
-func (l *language) Get(ctx context.Context, spec string, progress func(string)) error {
+func (l *Language) Get(ctx context.Context, spec string, progress func(string)) error {
 	if err := l.wait(ctx, nil); err != nil {
 		return err
 	}
@@ -312,7 +320,7 @@ func (l *language) Get(ctx context.Context, spec string, progress func(string)) 
 }
 
 // Engine implements magics.Language.
-func (l *language) Engine() string {
+func (l *Language) Engine() string {
 	if l.wait(l.ctx, nil) != nil {
 		return ""
 	}
@@ -320,7 +328,7 @@ func (l *language) Engine() string {
 }
 
 // SetEngine implements magics.Language.
-func (l *language) SetEngine(mode string) error {
+func (l *Language) SetEngine(mode string) error {
 	if err := l.wait(l.ctx, nil); err != nil {
 		return err
 	}
@@ -328,7 +336,7 @@ func (l *language) SetEngine(mode string) error {
 }
 
 // Vars implements magics.Language.
-func (l *language) Vars(ctx context.Context) ([]magics.Variable, error) {
+func (l *Language) Vars(ctx context.Context) ([]magics.Variable, error) {
 	if err := l.wait(ctx, nil); err != nil {
 		return nil, err
 	}
@@ -344,7 +352,7 @@ func (l *language) Vars(ctx context.Context) ([]magics.Variable, error) {
 }
 
 // Reset implements magics.Language.
-func (l *language) Reset(ctx context.Context) error {
+func (l *Language) Reset(ctx context.Context) error {
 	if err := l.wait(ctx, nil); err != nil {
 		return err
 	}
@@ -352,7 +360,7 @@ func (l *language) Reset(ctx context.Context) error {
 }
 
 // StartRecording implements magics.Language.
-func (l *language) StartRecording(ctx context.Context, options json.RawMessage) error {
+func (l *Language) StartRecording(ctx context.Context, options json.RawMessage) error {
 	if err := l.wait(ctx, nil); err != nil {
 		return err
 	}
@@ -360,7 +368,7 @@ func (l *language) StartRecording(ctx context.Context, options json.RawMessage) 
 }
 
 // StopRecording implements magics.Language.
-func (l *language) StopRecording(ctx context.Context) (*trace.Trace, error) {
+func (l *Language) StopRecording(ctx context.Context) (*trace.Trace, error) {
 	b, err := l.session.StopRecording(ctx)
 	if err != nil {
 		return nil, err
@@ -369,7 +377,7 @@ func (l *language) StopRecording(ctx context.Context) (*trace.Trace, error) {
 }
 
 // backgroundOutput hands on what belongs to no running cell, as soon as somebody wants it.
-type backgroundOutput language
+type backgroundOutput Language
 
 func (b *backgroundOutput) to() cell.Output {
 	b.mu.Lock()
