@@ -140,7 +140,7 @@ func (p *Profile) prepare() {
 	c := &cycle{}
 	p.cycle = c
 	config := record.Config{
-		MaxEvents: p.options.MaxEvents, Shapes: p.options.RecordShapes, FLOPs: p.options.WithFLOPs,
+		MaxEvents: p.options.MaxEvents, NoSpans: p.options.Activities&CPU == 0, Shapes: p.options.RecordShapes, FLOPs: p.options.WithFLOPs,
 		Memory: p.options.ProfileMemory, Stacks: p.options.WithStack, Labels: p.options.SampleHz > 0,
 	}
 	link := new(relay)

@@ -9,7 +9,7 @@ import (
 type Activity uint
 
 const (
-	CPU    Activity = 1 << iota // spans, operators and calls on the host
+	CPU    Activity = 1 << iota // spans, operators and calls on the host; without it only steps are recorded
 	CUDA                        // work on NVIDIA devices; needs a linked source, see RegisterSource
 	Memory                      // heap and resident size over time, the program's own allocators
 	Go                          // garbage collection, stop-the-world pauses, goroutine counts
@@ -71,7 +71,8 @@ type Options struct {
 	WithFLOPs     bool `json:"with_flops,omitempty"`     // floating-point operations and bytes of operators
 
 	// SampleHz is how often per second of CPU time the stacks of running goroutines are sampled; 0 is never. The
-	// kernel's timer is the ceiling, 250 on most machines: more is asked for in vain and reported as a problem.
+	// kernel's timer is the ceiling, 250 on most machines: more is asked for in vain and reported as a problem. While a
+	// span is open the goroutine's own profiler labels are replaced by its name, by which samples are attributed.
 	SampleHz int `json:"sample_hz,omitempty"`
 	// Sched takes a Go execution trace along: the state of every goroutine and why it waits. It slows programs that
 	// allocate or communicate a lot, by up to 2.5 times in the worst case.

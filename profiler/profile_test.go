@@ -402,3 +402,17 @@ func TestStepsBelongToTheLoop(t *testing.T) {
 		}
 	}
 }
+
+func TestWithoutCPU(t *testing.T) {
+	p := start(t, Options{Activities: Memory, ProfileMemory: true, Schedule: Schedule{Active: 1, Repeat: 1}})
+	Begin("a").End()
+	BeginOp("b", &Op{}).End()
+	FreeSlice(AllocSlice("c", make([]byte, 10)))
+	p.Step()
+	p.Stop()
+	x := p.Trace()
+	valid(t, x)
+	if got := strings.Join(spans(x), " "); got != "ProfilerStep#0" || len(x.Memory) != 2 || len(x.Counters) == 0 {
+		t.Errorf("spans %q, %d memory events, %d counters", got, len(x.Memory), len(x.Counters))
+	}
+}

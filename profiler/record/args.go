@@ -21,7 +21,7 @@ type Op struct {
 // BeginOp is Begin for an operator. The Op is copied where needed: it may be a composite literal on the stack.
 func BeginOp(name string, op *Op) Span {
 	r := active.Load()
-	if r == nil {
+	if r == nil || r.noSpans {
 		return Span{}
 	}
 	id := r.names.id(name, trace.ClassOp, 0)
@@ -34,7 +34,7 @@ func BeginOp(name string, op *Op) Span {
 // BeginCallOp is BeginCall for a call whose arguments have shapes.
 func BeginCallOp(name string, op *Op) Span {
 	r := active.Load()
-	if r == nil {
+	if r == nil || r.noSpans {
 		return Span{}
 	}
 	id := r.names.id(name, trace.ClassCall, trace.FlagInstrument)

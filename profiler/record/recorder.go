@@ -12,6 +12,8 @@ type Config struct {
 	// and instants are bounded by a quarter of it each.
 	MaxEvents int
 
+	NoSpans bool // record no spans but those of steps
+
 	Shapes bool // keep the shapes of operators' arguments
 	FLOPs  bool // keep operators' FLOPs and bytes
 	Memory bool // keep memory events
@@ -41,6 +43,7 @@ type Recorder struct {
 	names     names
 	args      args
 	heavy     bool // spans need more than their time: beginHeavy
+	noSpans   bool
 	config    Config
 
 	memory   journal[memEvent]
@@ -75,6 +78,7 @@ func New(c Config) *Recorder {
 	r.maxChunks = int64(max(1, (c.MaxEvents+chunkLen-1)/chunkLen))
 	limit := int64(max(1, c.MaxEvents/4))
 	r.memory.limit, r.counters.limit, r.instants.limit = limit, limit, limit
+	r.noSpans = c.NoSpans
 	r.heavy = c.Stacks || c.Labels || c.Correlator != nil
 	return r
 }
