@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // listed is what the go command says about a package.
@@ -30,7 +31,15 @@ type listed struct {
 	DepsErrors []struct{ Err string }
 	GoFiles    []string
 	CgoFiles   []string
+
+	at time.Time // when it was listed
 }
+
+// retry is how long a package that could not be imported is not asked for again.
+const retry = 3 * time.Second
+
+// settled reports whether p need not be listed.
+func (p *listed) settled() bool { return p != nil && (p.Export != "" || time.Since(p.at) < retry) }
 
 const listFields = "-json=ImportPath,Name,Dir,Export,Standard,Incomplete,Module,Error,DepsErrors,GoFiles,CgoFiles"
 
@@ -115,7 +124,7 @@ func (m *Modules) list(ctx context.Context, paths []string) {
 	defer m.mu.Unlock()
 	dec := json.NewDecoder(&stdout)
 	for dec.More() {
-		p := &listed{}
+		p := &listed{at: time.Now()}
 		if dec.Decode(p) != nil {
 			break
 		}
@@ -131,7 +140,7 @@ func (m *Modules) list(ctx context.Context, paths []string) {
 	for _, p := range need {
 		l := m.pkgs[p]
 		if l == nil {
-			l = &listed{ImportPath: p}
+			l = &listed{ImportPath: p, at: time.Now()}
 			m.pkgs[p] = l
 		}
 		if l.Export == "" && l.Error == nil && len(l.DepsErrors) == 0 {
@@ -153,7 +162,7 @@ func (m *Modules) unknown(paths []string) (need []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, p := range paths {
-		if m.pkgs[p] == nil && valid(p) && !slices.Contains(need, p) {
+		if !m.pkgs[p].settled() && valid(p) && !slices.Contains(need, p) {
 			need = append(need, p)
 		}
 	}

@@ -172,6 +172,16 @@ func TestNotebookModule(t *testing.T) {
 	if p, err = imp.Import("example.com/mine/shape"); err != nil || p.Scope().Lookup("Perimeter") == nil {
 		t.Errorf("the new version was not read: %v, %v", p, err)
 	}
+	if _, err := imp.Import("example.com/mine/late"); err == nil {
+		t.Fatal("a package was imported that is not there")
+	}
+	write(t, dir, map[string]string{"late/late.go": "package late\n"})
+	m.mu.Lock()
+	m.pkgs["example.com/mine/late"].at = time.Now().Add(-time.Minute)
+	m.mu.Unlock()
+	if _, err := imp.Import("example.com/mine/late"); err != nil {
+		t.Errorf("a package that was made later: %v", err)
+	}
 	write(t, dir, map[string]string{"shape/shape.go": "package shape\n\nfunc Area() int { return \"x\" }\n"})
 	os.Chtimes(file, time.Now(), time.Now().Add(2*time.Second))
 	m.Adopt()
