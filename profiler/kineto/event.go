@@ -68,7 +68,7 @@ func (e *event) scan(b []byte, p int) int {
 			}
 			continue
 		}
-		end := endOfValue(b, v)
+		end := endOfMember(b, v)
 		if end < 0 {
 			return end
 		}
@@ -135,6 +135,18 @@ func keyAt(b []byte, p int) ([]byte, int) {
 	return b[p+1 : end-1], v
 }
 
+// endOfMember is endOfValue for a value in an object: it must be followed by a comma or a brace.
+func endOfMember(b []byte, p int) int {
+	end := endOfValue(b, p)
+	if end < 0 {
+		return end
+	}
+	if q := space(b, end); q < len(b) && b[q] != ',' && b[q] != '}' {
+		return bad
+	}
+	return end
+}
+
 // scanArgs reads the object of arguments at p. Where a key comes twice the last one counts, as it does in Python and
 // JavaScript.
 func (e *event) scanArgs(b []byte, p int) int {
@@ -159,7 +171,7 @@ func (e *event) scanArgs(b []byte, p int) int {
 		if v < 0 {
 			return v
 		}
-		end := endOfValue(b, v)
+		end := endOfMember(b, v)
 		if end < 0 {
 			return end
 		}

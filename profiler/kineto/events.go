@@ -58,6 +58,8 @@ func (d *reader) mend() (ended, on bool) {
 			return false, true
 		case why == stopEnd:
 			return true, false
+		case d.tired():
+			return true, false
 		case !more:
 			// The element at pos never ends. Either the file does, or a quote is missing that makes the rest look like
 			// one string: then other events follow.
@@ -77,6 +79,23 @@ func (d *reader) mend() (ended, on bool) {
 			}
 		}
 	}
+}
+
+// maxWasted bounds how much text is looked at again for elements that never end, of which a malicious file could hold
+// millions.
+const maxWasted = 512 << 20
+
+// tired reports whether so much text has been looked at again that reading on is no use.
+func (d *reader) tired() bool {
+	if len(d.buf)-d.pos <= d.opt.MaxEventBytes && !d.eof {
+		return false // not long yet
+	}
+	if d.wasted += int64(len(d.buf) - d.pos); d.wasted <= maxWasted {
+		return false
+	}
+	d.m.t.Problem("gave-up", 1, "Reading stopped because too many events never end; the file is badly damaged.", "")
+	d.pos = len(d.buf)
+	return true
 }
 
 // rest is events without the pipeline's workers.

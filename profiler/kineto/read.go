@@ -80,6 +80,8 @@ type reader struct {
 	x       translation
 	batch   batch
 
+	wasted int64 // see tired
+
 	found bool     // traceEvents was there
 	done  bool     // the document was complete
 	full  bool     // the memory limit was reached

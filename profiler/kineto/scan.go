@@ -54,6 +54,10 @@ func endOfValue(b []byte, p int) int {
 				if p = endOfString(b, p); p < 0 {
 					return p
 				}
+				// A stray quote turns strings and what is between them around. It shows right here.
+				if q := space(b, p); q < len(b) && b[q] != ',' && b[q] != ':' && b[q] != '}' && b[q] != ']' {
+					return bad
+				}
 				continue
 			case '{', '[':
 				depth++
@@ -105,6 +109,17 @@ func startsEvent(b []byte, p int) bool {
 	return k >= 0 && isEventKey(b[q+1:q+1+k])
 }
 
+// endsArray reports whether the bracket at p can be the one that ends the events: what follows is a key of the object
+// around, the end of that object or of the text, or another document.
+func endsArray(b []byte, p int) bool {
+	q := space(b, p+1)
+	if q < len(b) && b[q] == ',' {
+		q = space(b, q+1)
+		return q == len(b) || b[q] == '"' || b[q] == '}'
+	}
+	return q == len(b) || b[q] == '}' || b[q] == '[' || b[q] == '{'
+}
+
 // before returns the position of the last byte before p that is not white space, -1 when there is none.
 func before(b []byte, p int) int {
 	for p--; p >= 0 && b[p] <= ' '; p-- {
@@ -127,9 +142,10 @@ func lastBoundary(b []byte) int {
 	}
 }
 
-// resync returns where reading can go on after damage: at the next start of an event or the end of the array of events
-// at or after p. It returns short when b holds neither.
+// resync returns where reading can go on after damage: at the next start of an event at or after p or, when there is none,
+// at what looks like the end of the array of events. It returns short when b holds neither.
 func resync(b []byte, p int) int {
+	end := short
 	for ; p < len(b); p++ {
 		switch b[p] {
 		case '{':
@@ -137,17 +153,10 @@ func resync(b []byte, p int) int {
 				return p
 			}
 		case ']':
-			if q := before(b, p); q < 0 || b[q] != '}' {
-				continue
-			}
-			if q := space(b, p+1); q < len(b) && b[q] == ',' {
-				if q = space(b, q+1); q < len(b) && b[q] == '"' {
-					return p
-				}
-			} else if q < len(b) && b[q] == '}' && space(b, q+1) == len(b) {
-				return p
+			if q := before(b, p); end < 0 && q >= 0 && b[q] == '}' && endsArray(b, p) {
+				end = p
 			}
 		}
 	}
-	return short
+	return end
 }

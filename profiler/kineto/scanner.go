@@ -94,7 +94,10 @@ func (s *scanner) elements(b []byte, p int) (int, stop) {
 		var end int
 		switch b[p] {
 		case ']':
-			return p + 1, stopArray
+			if endsArray(b, p) {
+				return p + 1, stopArray
+			}
+			end = bad
 		case '{':
 			if end = s.ev.scan(b, p); end >= 0 {
 				s.out.events++
