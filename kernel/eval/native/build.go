@@ -38,7 +38,7 @@ func (e *Engine) build(ctx context.Context, p *packages) (plugin string, err err
 	if err := e.tools.compile(ctx, p.cellPath, dir+"/cell.go", cfg, dir+"/cell.a"); err != nil {
 		return "", err
 	}
-	if err := e.tools.link(ctx, p.cellPath, dir+"/cell.a", cfg, dir+"/cell.so"); err != nil {
+	if err := e.tools.link(ctx, p.cellPath, dir+"/cell.a", cfg+".link", dir+"/cell.so"); err != nil {
 		return "", err
 	}
 	if err := os.Rename(dir+"/cell.so", so); err != nil {

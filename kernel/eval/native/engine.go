@@ -51,7 +51,8 @@ type Engine struct {
 	replaced map[*check.Symbol]*check.Symbol
 	vars     map[string]*check.Symbol
 	anon     map[string]place
-	loaded   map[string]bool // import paths that the session process has
+	loaded   map[string]bool // cells' import paths that the session process has
+	used     map[string]bool // other packages that it has, but those of the standard library
 }
 
 // New makes an engine. Close must be called when it is no longer used.
@@ -82,7 +83,7 @@ func (e *Engine) forget() {
 	e.codes, e.tags = map[int]string{}, map[string]int{}
 	e.places, e.live = map[*check.Symbol]place{}, map[*check.Symbol]*declared{}
 	e.replaced, e.vars = map[*check.Symbol]*check.Symbol{}, map[string]*check.Symbol{}
-	e.anon, e.loaded = map[string]place{}, map[string]bool{}
+	e.anon, e.loaded, e.used = map[string]place{}, map[string]bool{}, map[string]bool{}
 }
 
 // Reset forgets what was committed: the session process is a new one.
@@ -90,6 +91,7 @@ func (e *Engine) Reset() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.forget()
+	e.tools.reset()
 }
 
 // Close removes the engine's temporary files. It is idempotent.
@@ -157,6 +159,7 @@ func (e *Engine) commit(u *unit, p *packages) {
 	for _, v := range u.c.Vars {
 		e.vars[v.Sym.Name] = v.Sym
 	}
+	e.tools.noteUsed(p.imports, e.used)
 	e.loaded[p.cellPath] = true
 	if p.declPath != "" {
 		e.loaded[p.declPath] = true

@@ -315,6 +315,25 @@ func TestModules(t *testing.T) {
 	if r.Shown[0] != "22" {
 		t.Errorf("shown %q", r.Shown)
 	}
+	p.must("func count() int { return local.Count() }\nold := local.Of(1, 2)\ntype keeps struct{ local.Pair[int] }")
+	local := filepath.Join(book, "local", "local.go")
+	b, err := os.ReadFile(local)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b = []byte(strings.Replace(string(b), "count++", "count += 10", 1) + "\n// Added is new.\nfunc Added() string { return \"added\" }\n")
+	if err := os.WriteFile(local, b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	os.Chtimes(local, time.Now().Add(time.Hour), time.Now().Add(time.Hour))
+	changed := m.Changed()
+	if !slices.Contains(changed, "example.org/book/local") || !p.engine.Reload(changed) {
+		t.Fatalf("changed packages %q are not reloaded", changed)
+	}
+	m.Adopt()
+	if r := p.must("[]any{local.Added(), local.Count(), count(), local.Of(3, 4).B()}"); r.Shown[0] != "[added 10 3 4]" {
+		t.Errorf("shown %q", r.Shown)
+	}
 	if r := p.must("type wrap struct{ *mat.Dense }\nw := wrap{&c}\nmat.Sum(w)"); r.Shown[0] != "54" {
 		t.Errorf("shown %q", r.Shown)
 	}

@@ -38,9 +38,10 @@ type toolchain struct {
 	common  string // what every key starts with
 	extld   []string
 
-	// mu guards pkgs.
-	mu   sync.Mutex
-	pkgs map[string]*pkg
+	// mu guards what follows.
+	mu    sync.Mutex
+	pkgs  map[string]*pkg
+	remap map[string]string // import path -> path of the version that new cells use
 }
 
 // base are the packages that every plugin links.
@@ -48,7 +49,7 @@ var base = []string{rtPath, "runtime/cgo", "runtime", "reflect", "unsafe", "fmt"
 
 func newToolchain(o Options, c *cache) (*toolchain, error) {
 	ws := o.Workspace
-	t := &toolchain{opt: o, cache: c, pkgs: map[string]*pkg{}}
+	t := &toolchain{opt: o, cache: c, pkgs: map[string]*pkg{}, remap: map[string]string{}}
 	cmd := exec.Command(ws.Go, "env", "-json", "GOTOOLDIR", "CC", "GOVERSION", "GOEXPERIMENT", "GOAMD64", "GOARM64")
 	cmd.Dir, cmd.Env = ws.Dir, ws.Env
 	out, err := cmd.Output()
@@ -106,6 +107,9 @@ func (t *toolchain) fingerprint(paths []string) string {
 		}
 	}
 	for _, p := range append([]string{rtPath}, paths...) {
+		if m := t.remap[p]; m != "" {
+			p = m
+		}
 		add(p)
 		if q := t.pkgs[p]; q != nil && !q.Std {
 			for _, d := range q.Deps {
@@ -115,6 +119,37 @@ func (t *toolchain) fingerprint(paths []string) string {
 	}
 	slices.Sort(l)
 	return strings.Join(l, "\n")
+}
+
+// noteUsed adds the packages outside the standard library that importing paths loads.
+func (t *toolchain) noteUsed(paths []string, used map[string]bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, p := range paths {
+		if p == rtPath {
+			continue
+		}
+		if q := t.pkgs[p]; q != nil && !q.Std {
+			used[p] = true
+			for _, d := range q.Deps {
+				if r := t.pkgs[d]; r != nil && !r.Std {
+					used[d] = true
+				}
+			}
+		}
+	}
+}
+
+// reset forgets packages outside the standard library: a new process can load them as they are.
+func (t *toolchain) reset() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.remap = map[string]string{}
+	for p, q := range t.pkgs {
+		if !q.Std && p != rtPath {
+			delete(t.pkgs, p)
+		}
+	}
 }
 
 // need makes sure that the archives of paths are known, compiling them where they are missing.
@@ -179,17 +214,6 @@ func (t *toolchain) list(ctx context.Context, dir string, paths []string) error 
 	return nil
 }
 
-// Forget drops what is known of packages outside the standard library, so that the next build asks the go command again.
-func (t *toolchain) forget() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for p, q := range t.pkgs {
-		if !q.Std {
-			delete(t.pkgs, p)
-		}
-	}
-}
-
 // The archives of the standard library are remembered between sessions: asking the go command takes longer than opening a
 // built cell.
 
@@ -228,11 +252,23 @@ func (t *toolchain) save() {
 	}
 }
 
-// importcfg writes the file that tells the compiler and the linker where packages are.
+// importcfg writes the files that tell the compiler and the linker where packages are: file and file + ".link". The import map
+// is for the text of cells only.
 func (t *toolchain) importcfg(file string, modules map[string]string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if err := t.writeImportcfg(file, modules, t.remap); err != nil {
+		return err
+	}
+	return t.writeImportcfg(file+".link", modules, nil)
+}
+
+// writeImportcfg is called with mu held.
+func (t *toolchain) writeImportcfg(file string, modules, remap map[string]string) error {
 	var b bytes.Buffer
+	for p, m := range remap {
+		fmt.Fprintf(&b, "importmap %s=%s\n", p, m)
+	}
 	for p, q := range t.pkgs {
 		fmt.Fprintf(&b, "packagefile %s=%s\n", p, q.Export)
 	}
@@ -272,8 +308,13 @@ func (t *toolchain) run(ctx context.Context, tool string, args ...string) error 
 
 // compile compiles the package importPath, text file src, to the archive out.
 func (t *toolchain) compile(ctx context.Context, importPath, src, cfg, out string) error {
-	return t.run(ctx, "compile", "-o", out, "-p", importPath, "-lang="+t.lang, "-complete", "-installsuffix", "dynlink", "-dynlink",
-		"-nolocalimports", "-pack", "-c=2", "-buildid", importPath+"/"+importPath, "-importcfg", cfg, src)
+	return t.compileFiles(ctx, importPath, t.lang, cfg, out, src)
+}
+
+func (t *toolchain) compileFiles(ctx context.Context, importPath, lang, cfg, out string, src ...string) error {
+	args := []string{"-o", out, "-p", importPath, "-lang=" + lang, "-complete", "-installsuffix", "dynlink", "-dynlink",
+		"-nolocalimports", "-pack", "-c=2", "-buildid", importPath + "/" + importPath, "-importcfg", cfg}
+	return t.run(ctx, "compile", append(args, src...)...)
 }
 
 // link links the plugin importPath, archive main, to out.
