@@ -2,6 +2,7 @@
 //
 //	go run ./examples/service &
 //	curl 'http://127.0.0.1:6060/debug/gander?seconds=2'
+//	open 'http://127.0.0.1:6060/debug/gander?seconds=2&format=html&sample=100'
 //	curl 'http://127.0.0.1:6060/debug/gander?seconds=2&format=chrome' > trace.json.gz
 //	go tool pprof 'http://127.0.0.1:6060/debug/gander?seconds=2&format=pprof'
 package main
@@ -16,6 +17,7 @@ import (
 
 	"github.com/gander-go/gander/profiler"
 	"github.com/gander-go/gander/profiler/httpprof"
+	_ "github.com/gander-go/gander/profiler/report" // for format=html
 )
 
 func main() {
