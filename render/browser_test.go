@@ -450,6 +450,77 @@ func TestMillionEvents(t *testing.T) {
 	clean(t, p)
 }
 
+// TestThemes checks that drawings follow the system's scheme, and the host's theme when it changes.
+func TestThemes(t *testing.T) {
+	b := rendertest.Open(t)
+	x, err := Timeline(plainTrace(t), Options{})
+	must(t, err)
+	const corner = `(()=>{const c=document.querySelector('.gpk-live canvas'),d=c.getContext('2d').getImageData(c.width-3,c.height-3,1,1).data;return d[0]+d[1]+d[2]})()`
+	page, err := rendertest.PageOf(rendertest.Plain, rendertest.Output{HTML: x.HTML})
+	must(t, err)
+	for _, dark := range []bool{false, true} {
+		var standalone bytes.Buffer
+		must(t, Page(&standalone, []*trace.Trace{plainTrace(t)}, Options{Views: []View{ViewTimeline}}))
+		p := open(t, b, standalone.String(), rendertest.View{Dark: dark, ReducedMotion: true})
+		settle(t, p)
+		if v := eval[int](t, p, corner); (v < 384) != dark {
+			t.Errorf("dark %v: the ground of a page adds up to %d", dark, v)
+		}
+		if v := eval[string](t, p, `[...document.querySelectorAll('.gpk *')].filter(e=>{const s=getComputedStyle(e);return s.animationName!=='none'||parseFloat(s.transitionDuration)>0}).map(e=>e.tagName).join()`); v != "" {
+			t.Errorf("something moves: %s", v)
+		}
+	}
+	p := open(t, b, page, rendertest.View{Dark: true})
+	settle(t, p)
+	if v := eval[int](t, p, corner); v < 384 {
+		t.Error("a light host is drawn dark because the system is")
+	}
+	eval[bool](t, p, `(()=>{const s=document.body.style;s.setProperty('--jp-layout-color0','#111');document.body.dataset.jpThemeLight='false';return true})()`)
+	must(t, p.Wait(corner+"<384"))
+	eval[bool](t, p, `(()=>{const s=document.body.style;s.setProperty('--jp-layout-color0','#fff');document.body.dataset.jpThemeLight='true';return true})()`)
+	must(t, p.Wait(corner+">384"))
+	clean(t, p)
+}
+
+// TestAccessibility checks names, roles and states of what the script builds.
+func TestAccessibility(t *testing.T) {
+	b := rendertest.Open(t)
+	x, err := Profile(sample(t), Options{Charts: true, Views: Views()})
+	must(t, err)
+	page, err := rendertest.PageOf(rendertest.Plain, rendertest.Output{HTML: x.HTML})
+	must(t, err)
+	p := open(t, b, page, rendertest.View{})
+	settle(t, p)
+	if bad := eval[string](t, p, openAll); bad != "" {
+		t.Fatal(bad)
+	}
+	for what, expr := range map[string]string{
+		"controls without a name":           `[...document.querySelectorAll('.gpk-live button,.gpk-live input,.gpk-live select,.gpk-live summary')].filter(e=>!(e.textContent.trim()||e.getAttribute('aria-label')||e.closest('label')))`,
+		"canvases without a name":           `[...document.querySelectorAll('.gpk-live canvas')].filter(c=>!c.closest('[aria-label]'))`,
+		"tables without a caption":          `[...document.querySelectorAll('.gpk-live table')].filter(c=>!c.caption||!c.caption.textContent)`,
+		"headers without a scope":           `[...document.querySelectorAll('.gpk-live th')].filter(c=>!c.scope)`,
+		"tabs without their panel":          `[...document.querySelectorAll('[role=tab]')].filter(e=>document.getElementById(e.getAttribute('aria-controls')).getAttribute('aria-labelledby')!==e.id)`,
+		"tab stops beside the chosen tab":   `[...document.querySelectorAll('[role=tab]')].filter(e=>(e.tabIndex===0)!==(e.getAttribute('aria-selected')==='true'))`,
+		"ids that are in the page twice":    `[...document.querySelectorAll('.gpk [id]')].filter(e=>document.querySelectorAll('#'+e.id).length>1)`,
+		"pictures without alternative text": `[...document.images].filter(i=>!i.alt)`,
+	} {
+		if bad := eval[string](t, p, expr+`.slice(0,5).map(e=>e.outerHTML.slice(0,120)).join('\n')`); bad != "" {
+			t.Errorf("%s:\n%s", what, bad)
+		}
+	}
+	if n := eval[int](t, p, `document.querySelectorAll('.gpk-fallback table').length`); n < 4 {
+		t.Errorf("%d static tables are left for readers of the page", n)
+	}
+	// The tabs by keyboard.
+	eval[bool](t, p, `(document.querySelector('[role=tab][aria-selected=true]').focus(),true)`)
+	before := eval[string](t, p, `document.activeElement.textContent`)
+	must(t, p.Keys("\u0303"))
+	if v := eval[string](t, p, `document.activeElement.textContent+document.activeElement.getAttribute('aria-selected')`); v == before+"true" || !strings.HasSuffix(v, "true") {
+		t.Errorf("after an arrow key the tab is %q", v)
+	}
+	clean(t, p)
+}
+
 func TestScreenshots(t *testing.T) {
 	dir := os.Getenv("GANDER_SCREENSHOTS")
 	if dir == "" {
@@ -458,7 +529,7 @@ func TestScreenshots(t *testing.T) {
 	must(t, os.MkdirAll(dir, 0o755))
 	b := rendertest.Open(t)
 	var buf bytes.Buffer
-	must(t, Page(&buf, []*trace.Trace{sample(t)}, Options{}))
+	must(t, Page(&buf, []*trace.Trace{sampleOf(t, friendly)}, Options{Title: "Training run"}))
 	for _, scheme := range []string{"light", "dark"} {
 		p := open(t, b, buf.String(), rendertest.View{Dark: scheme == "dark"})
 		settle(t, p)

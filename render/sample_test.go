@@ -28,6 +28,15 @@ var hostile = []string{
 // samples, problems. Every text of it that a user could choose is hostile somewhere.
 func sample(t testing.TB) *trace.Trace {
 	t.Helper()
+	return sampleOf(t, hostile)
+}
+
+// friendly are names for pictures of reports.
+var friendly = []string{"worker", "Demo GPU", "layer_norm_kernel", "copies", "data loader", "GPU 0", "softmax", "dropout", "embedding", "gelu", "add", "transpose"}
+
+// sampleOf is sample with the names of hostile replaced.
+func sampleOf(t testing.TB, hostile []string) *trace.Trace {
+	t.Helper()
 	tr := &trace.Trace{}
 	tr.Meta = trace.Meta{Tool: "gander", Rank: trace.NoRank, Start: 1000, End: 1000 + 60_000_000}
 	id := tr.Strings.ID

@@ -96,7 +96,7 @@ function curve(root, doc, u8, bus) {
   cv.addEventListener('keydown', e => { if (keys[e.key] && !e.ctrlKey && !e.metaKey) { e.preventDefault(); e.stopPropagation(); keys[e.key](); } });
   bus && bus.on('range', r => { sel = r; clear.hidden = !r; draw(); });
   scale();
-  onTheme(() => { th = theme(root); draw(); });
+  onTheme(root, () => { th = theme(root); draw(); });
   th = theme(root);
   fitCanvas(box, cv, () => H, (w, h, d) => { W = w; dpr = d; paint(); });
   return { go, choose, paint, series: ser, get work() { return work; }, get end() { return end; } };

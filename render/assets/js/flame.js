@@ -118,7 +118,7 @@ function flame(root, doc, bus) {
   q.addEventListener('input', search);
   q.addEventListener('keydown', e => { e.stopPropagation(); if (e.key === 'Escape') { q.value = ''; search(); cv.focus(); } });
   let refit = () => {};
-  onTheme(() => { th = theme(root); draw(); });
+  onTheme(root, () => { th = theme(root); draw(); });
   th = theme(root);
   load(0);
   refit = fitCanvas(inner, cv, height, (w, h, d) => { W = w; dpr = d; paint(); });

@@ -74,7 +74,7 @@ function echart(root, doc) {
       o.tooltip = Object.assign({ renderMode: 'richText', confine: true }, o.tooltip, { renderMode: 'richText' });
       chart.setOption({ ...o, backgroundColor: 'transparent', animation: false, color: SERIES, textStyle: { color: th.fg } });
     };
-    make(); onTheme(make);
+    make(); onTheme(root, make);
     new ResizeObserver(() => chart.resize()).observe(box);
   }).catch(e => { wait.textContent = 'Chart unavailable: ' + e.message; const s = root.closest('.gpk').querySelector('.gpk-fallback'); if (s) s.open = true; });
   return { get chart() { return chart; } };

@@ -78,7 +78,7 @@ async function upgrade(node) {
     const texts = packed.map(s => s.textContent).slice(1), done = [], blob = i => done[i] = done[i] || inflate(texts[i]), doc = await inflateJSON(packed[0].textContent);
     const still = node.querySelector('.gpk-static');
     const dark = () => { const d = theme(node).dark; node.classList.toggle('gpk-dark', d); node.style.colorScheme = d ? 'dark' : 'light'; };
-    dark(); onTheme(dark);
+    dark(); onTheme(node, dark);
     node.append(live);
     node.gpk = await report(live, doc, blob);
     still.querySelectorAll('.gpk-trust').forEach(e => e.remove());

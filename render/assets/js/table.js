@@ -5,7 +5,6 @@ const WINDOW = 300, LINE = 24;
 
 function popover(label, ...kids) {
   const d = el('details', { class: 'gpk-pop' }, el('summary', { textContent: label }), el('div', {}, ...kids));
-  document.addEventListener('pointerdown', e => { if (d.open && !d.contains(e.target)) d.open = false; });
   d.addEventListener('keydown', e => { if (e.key === 'Escape') { d.open = false; d.firstChild.focus(); } });
   return d;
 }

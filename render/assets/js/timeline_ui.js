@@ -245,7 +245,7 @@ function timeline(root, doc, u8, bus) {
   q.addEventListener('keydown', e => { e.stopPropagation(); if (e.key === 'Enter') step(e.shiftKey ? -1 : 1); if (e.key === 'Escape') { setSearch(''); cv.focus(); } });
 
   bus.on('find', s => { setSearch(s); m.sel = -1; step(1); });
-  onTheme(() => { p.recolor(); paintLegend(); });
+  onTheme(root, () => { p.recolor(); paintLegend(); });
   layout();
   refit = fitCanvas(scroller, cv, () => scroller.clientHeight, p.resize);
   p.recolor(); paintLegend(); search(); select(-1);

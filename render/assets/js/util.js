@@ -90,15 +90,13 @@ function theme(node) {
     acc: get('--jp-brand-color1', '--vscode-focusBorder') || pick('#0969da', '#58a6ff'),
   };
 }
-const watchers = new Set();
-function onTheme(fn) {
-  if (!watchers.size) {
-    const all = () => watchers.forEach(f => f());
-    new MutationObserver(all).observe(document.body, { attributes: true, attributeFilter: ['data-jp-theme-name', 'data-jp-theme-light', 'data-vscode-theme-kind', 'class', 'data-theme'] });
-    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', all);
-  }
-  watchers.add(fn);
-}
+// fn runs whenever the host's theme may have changed. It is kept on the output's own element, so that it goes with it when
+// the cell runs again.
+function onTheme(node, fn) { const o = node.closest('.gpk'); (o.gpkTheme = o.gpkTheme || []).push(fn); }
+const themeChanged = () => document.querySelectorAll('.gpk').forEach(o => (o.gpkTheme || []).forEach(f => f()));
+new MutationObserver(themeChanged).observe(document.body, { attributes: true, attributeFilter: ['data-jp-theme-name', 'data-jp-theme-light', 'data-vscode-theme-kind', 'class', 'data-theme'] });
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', themeChanged);
+document.addEventListener('pointerdown', e => document.querySelectorAll('.gpk-pop[open]').forEach(d => { if (!d.contains(e.target)) d.open = false; }));
 
 // One colour family per class of event; names vary within it. [hue, saturation, spread of the hue]
 const CLASSES = {
