@@ -83,7 +83,7 @@ func (d *reader) mend() (ended, on bool) {
 
 // maxWasted bounds how much text is looked at again for elements that never end, of which a malicious file could hold
 // millions.
-const maxWasted = 512 << 20
+const maxWasted = 128 << 20
 
 // tired reports whether so much text has been looked at again that reading on is no use.
 func (d *reader) tired() bool {

@@ -292,6 +292,8 @@ func (m *merger) describe(k *trace.Track, on []trace.Slice, device func(int64) t
 		}
 	case counts[trace.ClassGC]+counts[trace.ClassSTW] == len(on):
 		k.Kind = trace.TrackRuntime
+	case counts[trace.ClassState] == len(on):
+		k.Kind = trace.TrackOther
 	case strings.HasPrefix(k.Name, goroutineName):
 		k.Kind = trace.TrackGoroutine
 	case counts[trace.ClassTool]+counts[trace.ClassOverhead] == len(on), counts[trace.ClassSync] == len(on):
