@@ -49,9 +49,7 @@ const modulePrefix = "gander/"
 func stripPointer(t types.Type) (types.Type, bool) {
 	t = types.Unalias(t)
 	if p, ok := t.Underlying().(*types.Pointer); ok {
-		if _, named := t.(*types.Named); !named {
-			return types.Unalias(p.Elem()), true
-		}
+		return types.Unalias(p.Elem()), true
 	}
 	return t, false
 }
