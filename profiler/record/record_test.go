@@ -296,8 +296,31 @@ func TestDropsAreCounted(t *testing.T) {
 	if kept+dropped != n {
 		t.Errorf("%d kept and %d dropped of %d", kept, dropped, n)
 	}
-	if kept < 5000 || kept > 5000+chunkLen {
+	if kept < 5000 || kept > 5000+2*chunkLen {
 		t.Errorf("%d kept with a limit of 5000", kept)
+	}
+}
+
+// TestLateGoroutinesHaveRoom: a goroutine that floods the recorder must not keep others out altogether.
+func TestLateGoroutinesHaveRoom(t *testing.T) {
+	r := recording(t, Config{MaxEvents: 2000})
+	for range 10_000 {
+		Begin("flood").End()
+	}
+	mine := slowID() % shardCount
+	for range 2 * shardCount { // at least one of them is on another shard
+		done := make(chan bool)
+		go func() { Begin("late").End(); close(done) }()
+		<-done
+	}
+	late := 0
+	for _, n := range spanNames(built(t, r)) {
+		if n == "late" {
+			late++
+		}
+	}
+	if late < shardCount {
+		t.Errorf("%d spans of %d late goroutines are kept; the flood is on shard %d", late, 2*shardCount, mine)
 	}
 }
 

@@ -8,8 +8,9 @@ import (
 
 // Config says what a Recorder keeps besides the times of spans.
 type Config struct {
-	// MaxEvents bounds the spans that are kept, 32 bytes each; 0 is DefaultMaxEvents. Memory events, counter values
-	// and instants are bounded by a quarter of it each.
+	// MaxEvents bounds the spans that are kept, 32 bytes each; 0 is DefaultMaxEvents. Up to 64 chunks of 1023 come on
+	// top, so that with a small bound every goroutine still has room for some. Memory events, counter values and
+	// instants are bounded by a quarter of it each.
 	MaxEvents int
 
 	NoSpans bool // record no spans but those of steps
@@ -111,14 +112,6 @@ func (r *Recorder) Stop() {
 
 // Active reports whether any recorder is active. Instrumentation asks it before it computes arguments.
 func Active() bool { return active.Load() != nil }
-
-// Wants reports what the active recorder keeps of operators: shapes, and FLOPs and bytes. Both are false when none is.
-func Wants() (shapes, flops bool) {
-	if r := active.Load(); r != nil {
-		return r.config.Shapes, r.config.FLOPs
-	}
-	return false, false
-}
 
 // Window returns the record times of the first Start and the last Stop (now, while active). Both are 0 before the first
 // Start.

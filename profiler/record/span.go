@@ -146,9 +146,10 @@ func (r *Recorder) reserve(name, arg uint32) Span {
 	return Span{e: e}
 }
 
-// nextChunk gives sh, whose lock is held, an empty chunk, or nil when the recording has used its memory.
+// nextChunk gives sh, whose lock is held, an empty chunk, or nil when the recording has used its memory. The first chunk
+// of a shard is not counted: goroutines that start late find room too.
 func (r *Recorder) nextChunk(sh *shard) *chunk {
-	if r.chunks.Add(1) > r.maxChunks {
+	if sh.cur != nil && r.chunks.Add(1) > r.maxChunks {
 		r.chunks.Add(-1)
 		return nil
 	}

@@ -41,7 +41,7 @@ func TestStatesAlign(t *testing.T) {
 	if span == nil {
 		t.Fatal("the span is gone")
 	}
-	const slack = int64(20 * time.Microsecond)
+	const slack = int64(200 * time.Microsecond)
 	goid := x.Tracks[span.Track].ID
 	var waited int64
 	for i := range x.Slices {
