@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -204,8 +205,6 @@ func (s *Session) Run(ctx context.Context, r link.Run, out cell.Output, in cell.
 		s.mu.Unlock()
 		return nil, ErrReset
 	}
-	notice := s.notice
-	s.notice = ""
 	s.last++
 	now.id, r.ID = s.last, s.last
 	s.current = now
@@ -215,9 +214,7 @@ func (s *Session) Run(ctx context.Context, r link.Run, out cell.Output, in cell.
 		s.current = nil
 		s.mu.Unlock()
 	}()
-	if notice != "" {
-		out.Stream(cell.Stderr, "Note: the session was restarted, and the variables and declarations of earlier cells are gone ("+firstLine(notice)+").\n")
-	}
+	s.TellReset(out)
 	p.served.Store(true)
 	p.player.set(now)
 	start := time.Now()
@@ -230,6 +227,18 @@ func (s *Session) Run(ctx context.Context, r link.Run, out cell.Output, in cell.
 		}
 	}
 	return s.await(ctx, p, now, start), nil
+}
+
+// TellReset tells out, once, that state was lost since the last run. Run does so itself; for cells that end before they
+// run, because their names are gone.
+func (s *Session) TellReset(out cell.Output) {
+	s.mu.Lock()
+	notice := s.notice
+	s.notice = ""
+	s.mu.Unlock()
+	if notice != "" {
+		out.Stream(cell.Stderr, "Note: the session was restarted, and the variables and declarations of earlier cells are gone ("+strings.TrimSuffix(firstLine(notice), "; "+lost)+").\n")
+	}
 }
 
 // await waits for the end of a run, passing interrupts on.
