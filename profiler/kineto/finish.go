@@ -3,6 +3,7 @@ package kineto
 import (
 	"cmp"
 	"math"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,9 +27,12 @@ func (m *merger) finish() *trace.Trace {
 		s.Dur = between(s.Start, t.Meta.End)
 		m.slices.add(s)
 	}
+	large := m.bytes() > largeModel
 	m.arrange()
+	m.collect(large)
 	t.Ops, t.Calls, t.Kernels = m.ops.take(1), m.calls.take(1), m.kernels.take(1)
 	t.Copies, t.Syncs, t.Generics = m.copies.take(1), m.syncs.take(1), m.generics.take(1)
+	m.collect(large)
 	m.placeDevices()
 	t.Flows = m.flows()
 	m.counters()
@@ -47,7 +51,19 @@ func (m *merger) finish() *trace.Trace {
 	}
 	report(t, &m.lost)
 	t.Bind()
+	m.collect(large)
 	return t
+}
+
+// largeModel is the size in bytes from which finish gives back what it no longer needs at once.
+const largeModel = 64 << 20
+
+// collect frees the blocks that have been joined. The collector alone would let the heap grow to twice its size first,
+// and the tables hold no pointers, so that this takes milliseconds.
+func (m *merger) collect(large bool) {
+	if large {
+		runtime.GC()
+	}
 }
 
 // tool tells PyTorch's traces from those of other tools.
