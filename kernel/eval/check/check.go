@@ -31,6 +31,7 @@ type plan struct {
 	changed  map[*Symbol]bool // old symbols whose new meaning differs in type
 	extended map[*Symbol]bool // types that get methods
 	stay     map[*item]string // items that do not compile with the new meanings, and why
+	stuck    map[*item]bool   // of those, the ones that cannot even follow a type that gets methods
 	query    bool             // the code is being typed: take the first attempt for what it is
 }
 
@@ -51,6 +52,7 @@ type checker struct {
 
 	ns       names // what names mean after the cell
 	own      map[string]*ownName
+	aliases  map[string]string // types of the cell: what they are another name of, "" for a type of their own
 	decls    []*ownDecl
 	edits    map[int]cellEdit  // by offset in the cell
 	imports  map[string]string // the file's: name to path
@@ -82,11 +84,11 @@ func (s *Session) check(ctx context.Context, v *view, st *state, n int, code str
 
 // checkPieces checks what was parsed of a cell.
 func (s *Session) checkPieces(ctx context.Context, v *view, st *state, n int, code string, pieces []Piece, ps []*parsed, query bool) *checker {
-	p := plan{query: query, changed: map[*Symbol]bool{}, extended: map[*Symbol]bool{}, stay: map[*item]string{}}
+	p := plan{query: query, changed: map[*Symbol]bool{}, extended: map[*Symbol]bool{}, stay: map[*item]string{}, stuck: map[*item]bool{}}
 	for range maxAttempts {
 		k := &checker{ctx: ctx, plan: p, s: s, v: v, st: st, code: code, lines: lineStarts(code), ps: ps,
 			c:   &Checked{N: n, Code: code, Pieces: pieces, Fset: v.fset, session: s},
-			own: map[string]*ownName{}, edits: map[int]cellEdit{}, imports: map[string]string{},
+			own: map[string]*ownName{}, aliases: map[string]string{}, edits: map[int]cellEdit{}, imports: map[string]string{},
 			fresh: map[*Symbol]*Symbol{}, dirty: map[*Symbol]bool{}, grown: map[*Symbol]bool{}, wasBound: map[*item]*item{},
 			spelt: map[string]*Symbol{}}
 		if k.attempt() {

@@ -18,7 +18,7 @@ func (s *Session) Commit(c *Checked, steps int) {
 	}
 	k := c.k
 	s.cells.mu.Lock()
-	next := &state{names: k.ns, of: map[*Symbol]*item{}}
+	next := &state{names: k.ns.clone(), of: map[*Symbol]*item{}}
 	late := map[*Symbol]*Symbol{} // old functions that their callers forget for the new ones
 	for old, fresh := range k.fresh {
 		if !k.dirty[old] && c.same[fresh] == nil {
@@ -68,6 +68,7 @@ func (s *Session) Commit(c *Checked, steps int) {
 			next.of[sym] = it
 		}
 	}
+	next.tidy()
 	c.k = nil
 	s.cells.mu.Unlock()
 
@@ -76,6 +77,20 @@ func (s *Session) Commit(c *Checked, steps int) {
 	s.mu.Unlock()
 	s.cells.forget(next.items)
 	s.query.forget(next.items)
+}
+
+// tidy makes the namespace fit the items: methods are known by their live types, and a name without a declaration is none.
+func (st *state) tidy() {
+	for key, s := range st.names.syms {
+		if s.Kind == MethodSymbol || st.of[s] == nil {
+			delete(st.names.syms, key)
+		}
+	}
+	for _, it := range st.items {
+		if it.kind == MethodSymbol && st.names.syms[it.recv.Name] == it.recv {
+			st.names.syms[it.syms[0].Key()] = it.syms[0]
+		}
+	}
 }
 
 // relink replaces references; it returns the item itself when there are none to replace.

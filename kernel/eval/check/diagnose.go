@@ -6,7 +6,6 @@ import (
 	"go/token"
 	"go/types"
 	"regexp"
-	"strconv"
 	"strings"
 
 	"github.com/gander-go/gander/kernel/cell"
@@ -67,11 +66,13 @@ func (k *checker) diagnostic(e types.Error, sev cell.Severity) cell.Diagnostic {
 		d.Line, d.Col = lineCol(k.lines, min(in, len(k.code)))
 		return d
 	}
-	p := k.v.fset.Position(e.Pos)
-	if n, err := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(p.Filename, "In["), "]")); err == nil {
-		d.Cell = n
+	// An earlier declaration does not stand what the cell does; the error is still the cell's.
+	d.Line, d.Col = 1, 1
+	if len(k.ps) > 0 {
+		d.Line, d.Col = lineCol(k.lines, k.ps[0].Start)
 	}
-	d.Line, d.Col = max(p.Line, 1), max(p.Column, 1)
+	p := k.v.fset.Position(e.Pos)
+	d.Message = fmt.Sprintf("%s:%d:%d: %s", p.Filename, p.Line, p.Column, d.Message)
 	return d
 }
 

@@ -34,6 +34,7 @@ type ownDecl struct {
 
 // declare notes every name that the cell declares and gives it a symbol.
 func (k *checker) declare() {
+	k.findAliases()
 	for _, p := range k.ps {
 		switch d := p.decl.(type) {
 		case *ast.FuncDecl:
@@ -58,6 +59,42 @@ func (k *checker) declare() {
 			k.declareShort(p, a)
 		}
 	}
+}
+
+// findAliases notes what the cell's type declarations are other names of.
+func (k *checker) findAliases() {
+	for _, p := range k.ps {
+		d, ok := p.decl.(*ast.GenDecl)
+		if !ok || d.Tok != token.TYPE {
+			continue
+		}
+		for _, s := range d.Specs {
+			ts := s.(*ast.TypeSpec)
+			k.aliases[ts.Name.Name] = ""
+			if id, ok := ts.Type.(*ast.Ident); ok && ts.Assign.IsValid() {
+				k.aliases[ts.Name.Name] = id.Name
+			}
+		}
+	}
+}
+
+// base follows aliases from the name of a type to the one that was declared: methods belong to that.
+func (k *checker) base(name string) string {
+	for range 16 {
+		to, own := k.aliases[name]
+		if !own {
+			if it := k.st.of[k.st.names.syms[name]]; it != nil && it.kind == TypeSymbol {
+				if f := strings.Fields(it.norm); len(f) >= 4 && f[2] == "=" && (len(f) == 4 || f[4] == ";") && token.IsIdentifier(f[3]) {
+					to = f[3]
+				}
+			}
+		}
+		if to == "" {
+			break
+		}
+		name = to
+	}
+	return name
 }
 
 // define returns the piece's short variable declaration; nil when it is something else, or one that is wrong anyway.
@@ -130,6 +167,7 @@ func (k *checker) declareFunc(p *parsed, d *ast.FuncDecl) {
 		if recv == "" {
 			return
 		}
+		recv = k.base(recv)
 		it.kind = MethodSymbol
 		key := recv + "." + d.Name.Name
 		if k.own[key] == nil {

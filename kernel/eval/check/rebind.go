@@ -105,13 +105,20 @@ func (k *checker) reach(growing bool) {
 	for again := true; again; {
 		again = false
 		for _, it := range k.st.items {
-			if _, stays := k.stay[it]; stays || k.superseded(it) {
+			if k.superseded(it) {
 				continue
 			}
 			if _, done := k.wasBound[it]; done {
 				continue
 			}
-			any, inType := it.uses(k.dirty)
+			reason := k.dirty
+			if _, stays := k.stay[it]; stays { // it can still follow a type that only gets methods
+				if !growing || k.stuck[it] {
+					continue
+				}
+				reason = k.grown
+			}
+			any, inType := it.uses(reason)
 			if !any {
 				continue
 			}
@@ -157,8 +164,17 @@ func (s *Session) newVersion(old *Symbol, n int) *Symbol {
 }
 
 // freshFor is fresh without the names that the cell declares itself: a group of constants may hold some of those.
+// For an item that stays it holds only types that have got methods.
 func (k *checker) freshFor(it *item) map[*Symbol]*Symbol {
 	m := k.fresh
+	if _, stays := k.stay[it]; stays {
+		m = map[*Symbol]*Symbol{}
+		for old, fresh := range k.fresh {
+			if k.grown[old] || slices.Contains(it.syms, old) {
+				m[old] = fresh
+			}
+		}
+	}
 	for _, s := range it.syms {
 		if o := k.own[s.Key()]; o != nil && it.kind != MethodSymbol {
 			c := map[*Symbol]*Symbol{}
@@ -218,6 +234,7 @@ func (k *checker) grow() bool {
 			files[k.v.fset.File(f.full.Package).Base()] = it
 		}
 	}
+	reported := map[*item]bool{}
 	for _, e := range k.errs {
 		f := k.v.fset.File(e.Pos)
 		if f == nil {
@@ -227,7 +244,11 @@ func (k *checker) grow() bool {
 			if _, ok := k.stay[it]; !ok {
 				k.stay[it] = e.Msg
 				grew = true
+			} else if !k.stuck[it] && !reported[it] {
+				k.stuck[it] = true
+				grew = true
 			}
+			reported[it] = true
 		}
 	}
 	return grew
