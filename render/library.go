@@ -106,6 +106,14 @@ func (l *Library) Reset() {
 	l.sent = false
 }
 
+// ChartLibrary is an output that holds only the chart library, for notebooks in which the output that carried it is gone.
+func ChartLibrary() Bundle {
+	return Bundle{
+		HTML: fmt.Sprintf("<p>The chart library of this notebook.</p>\n<script type=\"text/plain\" data-gpk-lib=\"%s\">%s</script>\n", chartLibrary, packedCharts()),
+		Text: "The chart library of this notebook.\n",
+	}
+}
+
 // take reports whether this output has to carry the library. A nil Library always says so.
 func (l *Library) take() bool {
 	if l == nil {

@@ -68,7 +68,7 @@ func (r *report) build() error {
 		{ViewModules, r.modules},
 		{ViewProblems, r.problems},
 	} {
-		if !r.wants(v.id) {
+		if !r.wants(v.id) && v.id != ViewTable { // whose text form is always there
 			continue
 		}
 		if err := v.build(); err != nil {
@@ -127,7 +127,7 @@ func headline(t *trace.Trace) string {
 	return strings.Join(parts, " · ")
 }
 
-// Profile draws one trace as the output of a notebook cell.
+// Profile draws one trace, which must pass Validate, as the output of a notebook cell.
 func Profile(t *trace.Trace, o Options) (Bundle, error) {
 	if o.Title == "" {
 		o.Title = "Profile"

@@ -136,7 +136,7 @@ func TestBudget(t *testing.T) {
 func TestRows(t *testing.T) {
 	tr := sample(t)
 	zero := func(*trace.Slice) uint32 { return 0 }
-	rows := layRows(tr, zero, zero, func(*trace.Instant) uint32 { return 0 })
+	rows, crowded := layRows(tr, zero, zero, func(*trace.Instant) uint32 { return 0 })
 	depth := map[int32]int{}
 	n := 0
 	for _, rt := range rows {
@@ -150,7 +150,7 @@ func TestRows(t *testing.T) {
 			}
 		}
 	}
-	if n != len(tr.Slices) {
+	if n != len(tr.Slices) || crowded != 0 {
 		t.Errorf("%d events placed, want %d", n, len(tr.Slices))
 	}
 	for i, s := range tr.Slices {
@@ -164,6 +164,32 @@ func TestRows(t *testing.T) {
 			t.Errorf("slice %d is at depth %d, want %d", i, depth[int32(i)], want)
 		}
 	}
+}
+
+// TestDeepRecursion draws a stack deeper than any picture.
+func TestDeepRecursion(t *testing.T) {
+	tr := &trace.Trace{Meta: trace.Meta{Rank: trace.NoRank, End: 1 << 20}}
+	tr.Processes = []trace.Process{{PID: 1, Device: trace.NoDevice}}
+	tr.Tracks = []trace.Track{{Kind: trace.TrackGoroutine, ID: 1, Device: trace.NoDevice}, {Kind: trace.TrackStream, ID: 2, Device: trace.NoDevice}}
+	cat, name := tr.Category("call", trace.ClassCall), tr.Strings.ID("fib")
+	for k := range trace.TrackID(2) {
+		for i := range int64(5000) {
+			tr.Slices = append(tr.Slices, trace.Slice{Start: i, Dur: 1<<20 - 2*i, Track: k, Name: name, Cat: cat})
+		}
+	}
+	must(t, tr.Validate())
+	part, rows, _, err := buildTimeline(tr, pageBudget, nil)
+	must(t, err)
+	for _, rt := range rows {
+		if len(rt.rows) != maxRows {
+			t.Errorf("%d rows", len(rt.rows))
+		}
+	}
+	if want := formatCount(2 * (5000 - maxRows)); !strings.Contains(part.Note, want) {
+		t.Errorf("the note %q does not say that %s events are left out", part.Note, want)
+	}
+	_, err = Profile(tr, Options{})
+	must(t, err)
 }
 
 // checkStatic reads a fragment's static HTML and fails on anything that is markup although it came from a name.

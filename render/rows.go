@@ -8,6 +8,9 @@ import (
 	"github.com/gander-go/gander/profiler/trace"
 )
 
+// maxRows bounds the rows of one track: deeper recursion or more work at once is counted and left out of the picture.
+const maxRows = 256
+
 // rowTrack is one track of the timeline with the rows that its slices need.
 type rowTrack struct {
 	id   trace.TrackID
@@ -34,15 +37,16 @@ type rowEvent struct {
 
 // layRows places the slices of every track in rows such that those of a row do not overlap. Slices of threads and
 // goroutines go to the row of their depth, those of other tracks to the first free one. name and args turn a slice into
-// indexes. Tracks without events are left out.
-func layRows(t *trace.Trace, name, args func(s *trace.Slice) uint32, instant func(e *trace.Instant) uint32) []*rowTrack {
+// indexes. Tracks without events are left out. The second result counts the events that found no row below maxRows.
+func layRows(t *trace.Trace, name, args func(s *trace.Slice) uint32, instant func(e *trace.Instant) uint32) ([]*rowTrack, int) {
+	crowded := 0
 	tracks := make([]*rowTrack, len(t.Tracks))
 	place := func(k trace.TrackID, depth int, e rowEvent) {
 		if tracks[k] == nil {
 			tracks[k] = &rowTrack{id: k}
 		}
 		rt := tracks[k]
-		for d := depth; ; d++ {
+		for d := depth; d < maxRows; d++ {
 			if d == len(rt.rows) {
 				rt.rows = append(rt.rows, nil)
 			}
@@ -52,6 +56,7 @@ func layRows(t *trace.Trace, name, args func(s *trace.Slice) uint32, instant fun
 				return
 			}
 		}
+		crowded++
 	}
 	var open []int64 // ends of the slices around the present one
 	last := trace.NoTrack
@@ -90,7 +95,7 @@ func layRows(t *trace.Trace, name, args func(s *trace.Slice) uint32, instant fun
 		out = append(out, rt)
 	}
 	slices.SortStableFunc(out, func(a, b *rowTrack) int { return compareTracks(t, a, b) })
-	return out
+	return out, crowded
 }
 
 func nests(k trace.TrackKind) bool { return k == trace.TrackThread || k == trace.TrackGoroutine }

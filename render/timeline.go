@@ -61,7 +61,7 @@ func buildTimeline(t *trace.Trace, budget int, steps []Mark) (*timelinePart, []*
 	b := &timelineBuilder{t: t, base: t.Meta.Start, names: map[nameKey]uint32{}, ids: map[[2]uint32]uint32{}, args: map[string]uint32{"": 0}, perArg: map[[2]uint32]uint32{}}
 	b.part.K, b.part.Args = "timeline", []map[string]string{nil}
 	b.part.Classes = classNames[:]
-	rows := layRows(t, b.name, b.arg, b.instant)
+	rows, crowded := layRows(t, b.name, b.arg, b.instant)
 	b.part.End = max(1, t.Meta.End-t.Meta.Start)
 	b.describeTracks(rows)
 	b.part.Marks = [][3]any{}
@@ -78,6 +78,9 @@ func buildTimeline(t *trace.Trace, budget int, steps []Mark) (*timelinePart, []*
 	blob, err := b.fit(rows, budget)
 	if err != nil {
 		return nil, nil, "", err
+	}
+	if crowded > 0 {
+		b.part.Note = strings.TrimSpace(fmt.Sprintf("%s %s below row %d of their track are not drawn.", b.part.Note, plural(int64(crowded), "event"), maxRows))
 	}
 	n := 0
 	for _, rt := range rows {

@@ -27,11 +27,11 @@ func (r *report) kernels() error {
 	}
 	if r.o.Charts && len(k.ByName) > 0 {
 		names, values := top(names, values, topNames)
-		a, err := r.pie("Total time", "Kernel time by name", names, values, "@fn:time")
+		a, err := r.pie("Total time", "Kernel time by name", names, values, nil, "@fn:time")
 		if err != nil {
 			return err
 		}
-		b, err := r.pie("Tensor cores utilization", "Kernel time by use of tensor cores", []string{"Using tensor cores", "Not using tensor cores"}, []float64{float64(k.TCTime), float64(k.Time - k.TCTime)}, "@fn:time")
+		b, err := r.pie("Tensor cores utilization", "Kernel time by use of tensor cores", []string{"Using tensor cores", "Not using tensor cores"}, []float64{float64(k.TCTime), float64(k.Time - k.TCTime)}, nil, "@fn:time")
 		if err != nil {
 			return err
 		}
@@ -269,7 +269,7 @@ func (r *report) operatorPies(rep *analyze.OperatorReport) ([]any, error) {
 		}
 		names, values := largest(rep.Rows, m.value)
 		names, values = top(names, values, topNames)
-		p, err := r.pie(m.title, m.title+" by operator", names, values, "@fn:time")
+		p, err := r.pie(m.title, m.title+" by operator", names, values, nil, "@fn:time")
 		if err != nil {
 			return nil, err
 		}

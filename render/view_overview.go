@@ -24,7 +24,7 @@ func (r *report) overview() error {
 		p.Half = true
 		parts = append(parts, p)
 		if r.o.Charts {
-			pie, err := r.pie("Step time by category", "Average step time by category", partNames(), s.Average[:], "@fn:time")
+			pie, err := r.pie("Step time by category", "Average step time by category", partNames(), s.Average[:], partColors[:], "@fn:time")
 			if err != nil {
 				return err
 			}

@@ -142,8 +142,9 @@ func (r *report) stepBars(s *analyze.StepReport) (*echartPart, error) {
 	return p, nil
 }
 
-// pie draws shares of a whole; values without a share are left out.
-func (r *report) pie(title, label string, names []string, values []float64, format string) (*echartPart, error) {
+// pie draws shares of a whole; values without a share are left out. colors are indexes of series colours, nil for their
+// own order.
+func (r *report) pie(title, label string, names []string, values []float64, colors []int, format string) (*echartPart, error) {
 	pie := charts.NewPie()
 	var data []opts.PieData
 	seen := map[string]bool{}
@@ -155,6 +156,9 @@ func (r *report) pie(title, label string, names []string, values []float64, form
 			}
 			seen[name] = true
 			d := opts.PieData{Name: name, Value: v}
+			if colors != nil {
+				d.ItemStyle = &opts.ItemStyle{Color: seriesColors[colors[i]]}
+			}
 			if strings.HasSuffix(name, othersSuffix) {
 				d.ItemStyle = &opts.ItemStyle{Color: "#b4bcc4"}
 			}

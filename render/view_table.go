@@ -37,11 +37,12 @@ func (r *report) table() error {
 	if err != nil {
 		return err
 	}
-	text, err := avg.Table(analyze.TableOptions{RowLimit: r.textLimit(), TopLevelOnly: r.o.TopLevel, TimeUnit: r.o.TimeUnit, Columns: r.o.Columns})
-	if err != nil {
+	if !r.wants(ViewTable) {
+		return r.tableText(avg)
+	}
+	if err := r.tableText(avg); err != nil {
 		return err
 	}
-	r.text.WriteString(text)
 	if len(avg.Rows) == 0 {
 		return nil
 	}
@@ -56,6 +57,16 @@ func (r *report) table() error {
 	r.still.WriteString(still.html(r.o.limit(), r.o.TimeUnit))
 	r.paragraph(averagesNote(avg))
 	r.paper = append(r.paper, barsPicture(avg))
+	return nil
+}
+
+// tableText writes the text form, which every output has.
+func (r *report) tableText(avg *analyze.Averages) error {
+	text, err := avg.Table(analyze.TableOptions{RowLimit: r.textLimit(), TopLevelOnly: r.o.TopLevel, TimeUnit: r.o.TimeUnit, Columns: r.o.Columns})
+	if err != nil {
+		return err
+	}
+	r.text.WriteString(text)
 	return nil
 }
 

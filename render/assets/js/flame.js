@@ -1,7 +1,7 @@
 // Flame graph: call paths merged into a tree, widest child first, drawn from the root down. A click zooms into a node;
 // the details show what calls a function and what it calls, over the whole tree.
 
-const FROW = 18;
+const FROW = 18, DEEPEST = 500; // rows; browsers limit the height of a canvas
 
 function flameTree(set) {
   const n = set.parent.length, total = Float64Array.from(set.self), kids = Array.from({ length: n }, () => []), depth = new Uint16Array(n);
@@ -13,6 +13,7 @@ function flameTree(set) {
   while (stack.length) { const i = stack.pop(); let at = x[i]; for (const k of kids[i]) { x[k] = at; at += total[k]; stack.push(k); } }
   const rows = [];
   for (let i = 0; i < n; i++) (rows[depth[i]] = rows[depth[i]] || []).push(i);
+  rows.length = Math.min(rows.length, DEEPEST);
   for (const r of rows) r.sort((a, b) => x[a] - x[b]);
   return { ...set, n, total, kids, depth, x, rows, label: i => set.names[set.name[i]] };
 }
