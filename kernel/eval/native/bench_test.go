@@ -186,3 +186,33 @@ func BenchmarkCachedCell(b *testing.B) {
 		b.StartTimer()
 	}
 }
+
+// BenchmarkMemory measures what a compiled cell costs the session process for good: the growth of its resident memory.
+func BenchmarkMemory(b *testing.B) {
+	p := start(b)
+	cellAt := func(i int) {
+		if _, _, err := p.run(fmt.Sprintf("func f%d(n int) int { return n * %d }\nv%d := f%d(1)", i, i, i, i)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for i := range 3 {
+		cellAt(i)
+	}
+	before := resident(b, p.cmd.Process.Pid)
+	for i := range b.N {
+		cellAt(10 + i)
+	}
+	after := resident(b, p.cmd.Process.Pid)
+	b.ReportMetric(float64(after-before)/1e6/float64(b.N), "MB/cell")
+	b.ReportMetric(float64(after)/1e6, "MB")
+}
+
+// resident is a process's resident memory in bytes.
+func resident(b *testing.B, pid int) int64 {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
+	if err != nil {
+		b.Skip(err)
+	}
+	f := strings.Fields(string(data))
+	return number(b, f[1]) * int64(os.Getpagesize())
+}

@@ -37,7 +37,7 @@ func (r *renderer) call(m *ast.CallExpr, e *edits) bool {
 		}
 	}
 	if r.instrumented(m) {
-		if s, ok := r.span_(m); ok {
+		if s, ok := r.spanCall(m); ok {
 			e.replace(m.Pos(), m.End(), s)
 			return false
 		}
@@ -126,12 +126,10 @@ func (r *renderer) goStmt(m *ast.GoStmt) string {
 		params = append(params, name+" "+t)
 		args = append(args, pass)
 	}
-	if len(call.Args) == 1 && sig.Params().Len() > 1 || len(call.Args) == 1 && isTuple(r.c.Info.TypeOf(call.Args[0])) {
-		// go f(g()): g yields all the arguments
-		if isTuple(r.c.Info.TypeOf(call.Args[0])) {
+	if len(call.Args) == 1 {
+		if tuple, ok := r.c.Info.TypeOf(call.Args[0]).(*types.Tuple); ok { // go f(g()): g yields all the arguments
 			var names []string
-			tup := r.c.Info.TypeOf(call.Args[0]).(*types.Tuple)
-			for i := range tup.Len() {
+			for i := range tuple.Len() {
 				names = append(names, fmt.Sprintf("b%d__", i))
 			}
 			l := strings.Join(names, ", ")
@@ -143,9 +141,6 @@ func (r *renderer) goStmt(m *ast.GoStmt) string {
 		given = append(given, r.node(a))
 	}
 	list := strings.Join(given, ", ")
-	if call.Ellipsis.IsValid() {
-		// the slice is passed as it is: its parameter has the slice's type
-	}
 	return run + "go func(" + strings.Join(params, ", ") + ") { " + guard + "f__(" + strings.Join(args, ", ") + ") }(" + list + ") }"
 }
 

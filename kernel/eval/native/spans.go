@@ -90,8 +90,8 @@ func (r *renderer) spanName(fn *types.Func) string {
 	return pkg + n.Obj().Name() + "." + fn.Name()
 }
 
-// span_ is the text of the instrumented call; ok is false when a type of it cannot be written in the file.
-func (r *renderer) span_(m *ast.CallExpr) (text string, ok bool) {
+// spanCall is the text of the instrumented call; ok is false when a type of it cannot be written in the file.
+func (r *renderer) spanCall(m *ast.CallExpr) (text string, ok bool) {
 	fn := r.callee(m)
 	sig, isSig := r.c.Info.TypeOf(m.Fun).(*types.Signature)
 	if !isSig || !r.writable(sig) {
@@ -139,8 +139,13 @@ func (r *renderer) span_(m *ast.CallExpr) (text string, ok bool) {
 		pass = append(pass, p)
 		values = append(values, name)
 	}
-	for _, a := range m.Args {
-		args = append(args, r.node(a))
+	back, calls := r.callsBack(m)
+	for i, a := range m.Args {
+		s := r.node(a)
+		if calls && i == back {
+			s = r.f.rt("Guarded") + "(" + s + ")"
+		}
+		args = append(args, s)
 	}
 	results, ret := "", ""
 	if sig.Results().Len() > 0 {

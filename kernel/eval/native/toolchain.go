@@ -13,19 +13,33 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/gander-go/gander/kernel/session/rt"
 )
 
 // emitVersion changes whenever the same cell would be emitted as other text that the text itself does not show.
-const emitVersion = "2"
+const emitVersion = "3"
 
 // pkg is a package that cells can import, compiled for plugins.
 type pkg struct {
 	Export string // archive
 	Std    bool
 	Deps   []string // transitive
+}
+
+// lock is a mutex that a context can give up on.
+type lock chan struct{}
+
+func (l lock) Lock()   { l <- struct{}{} }
+func (l lock) Unlock() { <-l }
+
+func (l lock) LockContext(ctx context.Context) error {
+	select {
+	case l <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // toolchain runs the compiler and the linker, and knows the archives of packages.
@@ -38,8 +52,8 @@ type toolchain struct {
 	common  string // what every key starts with
 	extld   []string
 
-	// mu guards what follows.
-	mu    sync.Mutex
+	// mu guards what follows. It is held while the go command compiles packages.
+	mu    lock
 	pkgs  map[string]*pkg
 	remap map[string]string // import path -> path of the version that new cells use
 }
@@ -49,7 +63,7 @@ var base = []string{rtPath, "runtime/cgo", "runtime", "reflect", "unsafe", "fmt"
 
 func newToolchain(o Options, c *cache) (*toolchain, error) {
 	ws := o.Workspace
-	t := &toolchain{opt: o, cache: c, pkgs: map[string]*pkg{}, remap: map[string]string{}}
+	t := &toolchain{opt: o, cache: c, mu: make(lock, 1), pkgs: map[string]*pkg{}, remap: map[string]string{}}
 	cmd := exec.Command(ws.Go, "env", "-json", "GOTOOLDIR", "CC", "GOVERSION", "GOEXPERIMENT", "GOAMD64", "GOARM64")
 	cmd.Dir, cmd.Env = ws.Dir, ws.Env
 	out, err := cmd.Output()
@@ -154,7 +168,9 @@ func (t *toolchain) reset() {
 
 // need makes sure that the archives of paths are known, compiling them where they are missing.
 func (t *toolchain) need(ctx context.Context, paths []string) error {
-	t.mu.Lock()
+	if err := t.mu.LockContext(ctx); err != nil {
+		return err
+	}
 	defer t.mu.Unlock()
 	var ours, theirs []string
 	for _, p := range append(slices.Clone(base), paths...) {
