@@ -18,6 +18,14 @@ const (
 	EdgeSync                         // from device work to the call that waited for it
 )
 
+// String names the kind.
+func (k EdgeKind) String() string {
+	return [...]string{"work", "dependency", "launch", "kernel_kernel", "sync"}[k]
+}
+
+// MarshalText makes JSON hold the name.
+func (k EdgeKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
 // PathEdge is one stretch of the path.
 type PathEdge struct {
 	Kind     EdgeKind `json:"kind"`

@@ -26,25 +26,37 @@ const (
 // String returns HTA's name of the cause.
 func (c IdleCause) String() string { return [...]string{"host_wait", "kernel_wait", "other"}[c] }
 
+// MarshalText makes JSON hold the name.
+func (c IdleCause) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// CauseTimes holds a number by cause. In JSON it is an object with the causes' names.
+type CauseTimes [NumIdleCauses]int64
+
+// MarshalJSON writes the causes by name.
+func (c CauseTimes) MarshalJSON() ([]byte, error) {
+	return marshalNamed([]string{IdleHost.String(), IdleKernel.String(), IdleOther.String()}, c[:])
+}
+
 // StreamIdle is the idle time of one stream by cause.
 type StreamIdle struct {
-	Track   trace.TrackID        `json:"-"`
-	Stream  int64                `json:"stream"`
-	Device  int64                `json:"device"`
-	Time    [NumIdleCauses]int64 `json:"time"` // ns
-	Count   [NumIdleCauses]int64 `json:"count"`
-	Seen    [NumIdleCauses]bool  `json:"-"`    // the cause occurs, if only with 0 ns
-	Span    int64                `json:"span"` // ns from the first start to the last end
-	Busy    int64                `json:"busy"` // ns, union
-	Longest []Gap                `json:"longest"`
+	Track   trace.TrackID       `json:"-"`
+	Stream  int64               `json:"stream"`
+	Device  int64               `json:"device"`
+	Time    CauseTimes          `json:"time"` // ns
+	Count   CauseTimes          `json:"count"`
+	Seen    [NumIdleCauses]bool `json:"-"`    // the cause occurs, if only with 0 ns
+	Span    int64               `json:"span"` // ns from the first start to the last end
+	Busy    int64               `json:"busy"` // ns, union
+	Longest []Gap               `json:"longest"`
 }
 
 // Gap is one idle interval.
 type Gap struct {
-	Start, End int64
-	Cause      IdleCause
-	Before     int32 // slice that ended
-	After      int32 // slice that started
+	Start  int64     `json:"start"` // ns
+	End    int64     `json:"end"`
+	Cause  IdleCause `json:"cause"`
+	Before int32     `json:"-"` // slice that ended
+	After  int32     `json:"-"` // slice that started
 }
 
 // IdleOptions choose the thresholds of Idle.
@@ -85,12 +97,14 @@ type LaunchOptions struct {
 
 // LaunchReport joins launches and device work.
 type LaunchReport struct {
-	Launches           []Launch `json:"launches"`
-	Short              int      `json:"short"`       // device work shorter than its call, and the call within the cutoff
-	SlowCalls          int      `json:"slow_calls"`  // calls longer than CallOutlier
-	SlowDelays         int      `json:"slow_delays"` // delays longer than DelayOutlier
-	CPU, Device, Delay int64    `json:"-"`           // ns, sums
-	Unlinked           int      `json:"unlinked"`    // device work whose launch was not recorded
+	Launches   []Launch `json:"launches"`
+	Short      int      `json:"short"`           // device work shorter than its call, and the call within the cutoff
+	SlowCalls  int      `json:"slow_calls"`      // calls longer than CallOutlier
+	SlowDelays int      `json:"slow_delays"`     // delays longer than DelayOutlier
+	CPU        int64    `json:"cpu_duration"`    // ns, sum over the calls
+	Device     int64    `json:"device_duration"` // ns, sum
+	Delay      int64    `json:"launch_delay"`    // ns, sum
+	Unlinked   int      `json:"unlinked"`        // device work whose launch was not recorded
 }
 
 // Launches returns launch statistics.
@@ -98,16 +112,18 @@ func Launches(t *trace.Trace, o LaunchOptions) *LaunchReport { return Of(t).Laun
 
 // Queue is the number of launched and not yet started pieces of work of one stream over time.
 type Queue struct {
-	Track         trace.TrackID `json:"-"`
-	Stream        int64         `json:"stream"`
-	Device        int64         `json:"device"`
-	Times         []int64       `json:"times"`
-	Length        []int32       `json:"length"`
-	Max           int32         `json:"max"`
-	Mean          float64       `json:"mean"` // over the recorded changes, as HTA's
-	StdDev        float64       `json:"stddev"`
-	P25, P50, P75 float64       `json:"-"`
-	Full          int64         `json:"full"` // ns at the limit: launches block
+	Track  trace.TrackID `json:"-"`
+	Stream int64         `json:"stream"`
+	Device int64         `json:"device"`
+	Times  []int64       `json:"times"`
+	Length []int32       `json:"length"`
+	Max    int32         `json:"max"`
+	Mean   float64       `json:"mean"` // over the recorded changes, as HTA's
+	StdDev float64       `json:"stddev"`
+	P25    float64       `json:"p25"`
+	P50    float64       `json:"p50"`
+	P75    float64       `json:"p75"`
+	Full   int64         `json:"full"` // ns at the limit: launches block
 }
 
 // QueueLimit is the number of launches a CUDA stream takes before it blocks the caller.
@@ -143,6 +159,9 @@ func (k KernelType) String() string {
 	return [...]string{"COMPUTATION", "COMMUNICATION", "MEMORY", "OTHER"}[k]
 }
 
+// MarshalText makes JSON hold the name.
+func (k KernelType) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
 // TypeTime is the time during which exactly a set of types ran.
 type TypeTime struct {
 	Types string  `json:"types"` // "COMMUNICATION overlapping COMPUTATION"
@@ -153,7 +172,7 @@ type TypeTime struct {
 // NamedTime is one kernel's durations in ns.
 type NamedTime struct {
 	Name   string     `json:"name"`
-	Type   KernelType `json:"-"`
+	Type   KernelType `json:"type"`
 	Sum    int64      `json:"sum"`
 	Count  int64      `json:"count"`
 	Max    int64      `json:"max"`

@@ -40,10 +40,12 @@ type DiffNode struct {
 
 // DiffReport compares two traces.
 type DiffReport struct {
-	Rows                []DiffRow   `json:"rows"` // largest change of self time first
-	Tree                []DiffNode  `json:"tree"` // aligned as the plugin's diff view
-	BaseSpan, NewSpan   int64       `json:"-"`    // ns
-	BaseSteps, NewSteps *StepReport `json:"-"`
+	Rows      []DiffRow   `json:"rows"`      // largest change of self time first
+	Tree      []DiffNode  `json:"tree"`      // aligned as the plugin's diff view
+	BaseSpan  int64       `json:"base_span"` // ns
+	NewSpan   int64       `json:"new_span"`
+	BaseSteps *StepReport `json:"base_steps"`
+	NewSteps  *StepReport `json:"new_steps"`
 }
 
 // Diff compares base with next by name and aligned.

@@ -51,6 +51,9 @@ func buildIndex(t *trace.Trace) *index {
 		if (c == trace.ClassOp || c == trace.ClassAnnotation) && step[s.Name] {
 			c = trace.ClassStep
 		}
+		if c == trace.ClassOther && s.Track >= 0 && int(s.Track) < len(t.Tracks) && t.Tracks[s.Track].Kind == trace.TrackStream {
+			c = trace.ClassState // marks of a stream ("cuda_event"): neither work of the device nor of the host
+		}
 		x.class[i] = c
 		switch {
 		case isCall(c):

@@ -211,7 +211,8 @@ func (t *opTree) fill() {
 
 // isOp reports whether node i is a row of the operator view.
 func (t *opTree) isOp(i int32) bool {
-	return t.x.class[i] == trace.ClassOp && !excludedOp(t.x.t.Name(&t.x.t.Slices[i]))
+	c := t.x.class[i]
+	return (c == trace.ClassOp || c == trace.ClassCall) && !excludedOp(t.x.t.Name(&t.x.t.Slices[i]))
 }
 
 // kernelNames returns, by StringID, which kernel names contain one of marks.

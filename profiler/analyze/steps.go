@@ -1,8 +1,10 @@
 package analyze
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gander-go/gander/profiler/trace"
@@ -28,15 +30,45 @@ var stepPartNames = [NumStepParts]string{"Kernel", "Memcpy", "Memset", "Communic
 // String returns the plugin's name of the part.
 func (p StepPart) String() string { return stepPartNames[p] }
 
+// PartTimes holds ns by part. In JSON it is an object with the parts' names.
+type PartTimes [NumStepParts]int64
+
+// PartMeans holds mean ns by part. In JSON it is an object with the parts' names.
+type PartMeans [NumStepParts]float64
+
+var stepPartKeys = [NumStepParts]string{"kernel", "memcpy", "memset", "communication", "runtime", "data_loader", "cpu_exec", "other"}
+
+// MarshalJSON writes the parts by name.
+func (p PartTimes) MarshalJSON() ([]byte, error) { return marshalNamed(stepPartKeys[:], p[:]) }
+
+// MarshalJSON writes the parts by name.
+func (p PartMeans) MarshalJSON() ([]byte, error) { return marshalNamed(stepPartKeys[:], p[:]) }
+
+// marshalNamed writes values as an object, in the order of keys.
+func marshalNamed[T int64 | float64](keys []string, values []T) ([]byte, error) {
+	b := []byte{'{'}
+	for i, k := range keys {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		v, err := json.Marshal(values[i])
+		if err != nil {
+			return nil, err
+		}
+		b = append(append(strconv.AppendQuote(b, k), ':'), v...)
+	}
+	return append(b, '}'), nil
+}
+
 // Step is one step of the schedule, extended to the end of the device work launched in it.
 type Step struct {
-	Name      string              `json:"name"`  // "5" of ProfilerStep#5
-	Start     int64               `json:"start"` // ns
-	End       int64               `json:"end"`
-	Parts     [NumStepParts]int64 `json:"parts"` // ns; their sum is End-Start
-	DeviceOps int                 `json:"device_ops"`
-	GC        int64               `json:"gc"`  // ns of garbage collection cycles in the step; overlaps the parts
-	STW       int64               `json:"stw"` // ns of stop-the-world pauses in the step; overlaps the parts
+	Name      string    `json:"name"`  // "5" of ProfilerStep#5
+	Start     int64     `json:"start"` // ns
+	End       int64     `json:"end"`
+	Parts     PartTimes `json:"parts"` // ns; their sum is End-Start
+	DeviceOps int       `json:"device_ops"`
+	GC        int64     `json:"gc"`  // ns of garbage collection cycles in the step; overlaps the parts
+	STW       int64     `json:"stw"` // ns of stop-the-world pauses in the step; overlaps the parts
 }
 
 // Total is the wall time of the step in ns.
@@ -44,11 +76,11 @@ func (s *Step) Total() int64 { return s.End - s.Start }
 
 // StepReport breaks steps down. Without ProfilerStep events it holds one step "0" that spans the trace.
 type StepReport struct {
-	Steps   []Step                `json:"steps"`
-	Average [NumStepParts]float64 `json:"average"` // ns a step
-	Mean    float64               `json:"mean"`    // ns: mean wall time of a step
-	Dropped []string              `json:"dropped"` // trailing steps left out because their device work is missing or incomplete
-	Real    bool                  `json:"real"`    // the steps were recorded, not made up
+	Steps   []Step    `json:"steps"`
+	Average PartMeans `json:"average"` // ns a step
+	Mean    float64   `json:"mean"`    // ns: mean wall time of a step
+	Dropped []string  `json:"dropped"` // trailing steps left out because their device work is missing or incomplete
+	Real    bool      `json:"real"`    // the steps were recorded, not made up
 
 	HasComm, HasRuntime, HasKernel, HasCopy bool `json:"-"`
 }
@@ -162,7 +194,10 @@ func (b *stepBuilder) collect() {
 			}
 		case trace.ClassStep:
 			b.steps = append(b.steps, Step{Name: strings.TrimPrefix(x.t.Name(&s[i]), stepPrefix), Start: s[i].Start, End: s[i].End()})
-		case trace.ClassOp, trace.ClassAnnotation, trace.ClassCall:
+		case trace.ClassOp, trace.ClassAnnotation, trace.ClassCall, trace.ClassOther:
+			if class == trace.ClassOther && b.c == Plugin {
+				continue
+			}
 			switch kind[s[i].Name] {
 			case 1:
 				part = PartComm
