@@ -165,7 +165,7 @@ func (u *unit) cellText() string {
 		u.step(r, s, &body)
 	}
 	var b strings.Builder
-	b.WriteString("func Cell() {\n")
+	b.WriteString("func Cell() {\n" + u.registrations())
 	for _, s := range f.binds {
 		name, value, _ := strings.Cut(s, " = ")
 		fmt.Fprintf(&b, "%s := %s; _ = %s\n", name, value, name)
