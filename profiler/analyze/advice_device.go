@@ -41,7 +41,7 @@ func (b *adviser) synchronisation() {
 	if !b.x.device {
 		return
 	}
-	around := buildTree(b.x, launches, func(i int32) int32 { return i })
+	around := buildTree(b.x, launches, nil)
 	_, last := b.x.window()
 	keep := func(i int32) bool {
 		s := &b.t.Slices[i]

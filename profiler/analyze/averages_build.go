@@ -20,7 +20,7 @@ func (a *Analysis) KeyAverages(o KeyOptions) *Averages {
 	b := &builder{x: a.index(), o: o, t: a.Trace, torch: o.Convention == Torch}
 	b.names()
 	b.deviceWork()
-	b.tree = buildTree(b.x, b.host, b.nameOf)
+	b.tree = buildTree(b.x, b.host, b.twice)
 	b.tree.settle(b.own, b.torch)
 	b.memory()
 	b.totals()
@@ -105,7 +105,12 @@ func (b *builder) names() {
 	b.skip = nil
 }
 
-func (b *builder) nameOf(i int32) int32 { return int32(b.name[b.t.Slices[i].Name]) }
+// twice reports whether an only child of that name is its caller seen again. torch takes any event for that; only
+// operators are dispatched twice, a function or a range that calls itself is called twice.
+func (b *builder) twice(parent, child int32) bool {
+	return b.name[b.t.Slices[parent].Name] == b.name[b.t.Slices[child].Name] &&
+		(b.torch || b.x.class[parent] == trace.ClassOp && b.x.class[child] == trace.ClassOp)
+}
 
 // deviceWork adds the time of device work to the operators that launched it.
 func (b *builder) deviceWork() {

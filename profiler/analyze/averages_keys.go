@@ -163,7 +163,7 @@ type stackReader struct {
 func newStackReader(x *index, n int) *stackReader {
 	r := &stackReader{t: x.t, n: n, extra: map[trace.StringID]string{}}
 	if n > 0 {
-		r.nest = buildTree(x, nests, func(i int32) int32 { return i })
+		r.nest = buildTree(x, nests, nil)
 	}
 	return r
 }

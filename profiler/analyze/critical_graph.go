@@ -86,7 +86,7 @@ func (b *pathBuilder) edge(from, to int32, kind EdgeKind, free bool, owner int32
 // host adds the threads.
 func (b *pathBuilder) host() {
 	b.local = map[int32]int32{}
-	tr := buildTree(b.x, launches, func(i int32) int32 { return i })
+	tr := buildTree(b.x, launches, nil)
 	s := b.t.Slices
 	var stack []int32
 	last, track := int32(-1), trace.NoTrack

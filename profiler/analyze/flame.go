@@ -119,7 +119,7 @@ func (b *flameBuilder) clip(s *trace.Slice) int64 {
 
 func (b *flameBuilder) nested() {
 	x := b.a.index()
-	tr := buildTree(x, nests, func(i int32) int32 { return i }) // no name equals another: nothing collapses
+	tr := buildTree(x, nests, nil)
 	node := filled(len(b.t.Slices))
 	tracks := make([]int32, len(b.t.Tracks))
 	for _, i := range tr.order {

@@ -116,7 +116,7 @@ func (x *index) launchers() []int32 {
 	x.launchOnce.Do(func() {
 		s := x.t.Slices
 		x.launch = filled(len(s))
-		around := buildTree(x, launches, func(i int32) int32 { return i })
+		around := buildTree(x, launches, nil)
 		for i, c := range x.class {
 			if !isCall(c) {
 				continue

@@ -231,7 +231,7 @@ func (n *naive) rows(key func(*nev) string) map[string]*naiveRow {
 		changed = false
 		for k, e := range list {
 			p := e.parent
-			if p == nil || p.name != e.name {
+			if p == nil || p.name != e.name || !n.torch && (p.class != trace.ClassOp || e.class != trace.ClassOp) {
 				continue
 			}
 			siblings := 0

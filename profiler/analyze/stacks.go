@@ -50,7 +50,7 @@ func (a *Analysis) writeEvents(w *bufio.Writer, device bool) error {
 	b := &builder{x: a.index(), t: a.Trace}
 	b.names()
 	b.deviceWork()
-	b.tree = buildTree(b.x, b.host, b.nameOf)
+	b.tree = buildTree(b.x, b.host, b.twice)
 	b.tree.settle(b.own, false)
 	b.totals()
 	const allFrames = 1 << 20

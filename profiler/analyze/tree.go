@@ -11,8 +11,8 @@ import (
 //  1. Host events of one thread, ordered by (start, -end), nest: the innermost event that is still running and ends no
 //     earlier is the parent. One that overlaps only in part is no parent, and none of anything later either.
 //  2. A call linked by external id to an operator of another thread counts as of that thread.
-//  3. An only child of its parent's name is the same call seen twice: it goes, and its children and device work become
-//     the parent's (the parent's own device work is dropped, as torch does).
+//  3. An only child of its parent's name is the same call seen twice (an operator dispatched again): it goes, and its
+//     children become the parent's. settle does the same to what the events own.
 type tree struct {
 	order  []int32 // host events, grouped by thread, callers before callees; without those that went
 	parent []int32 // by slice
@@ -29,8 +29,9 @@ func (t *tree) self(i int32) int32 {
 	return t.same[i]
 }
 
-// buildTree builds the tree of the slices that host accepts. nameOf gives the id under which an event is known.
-func buildTree(x *index, host func(trace.Class) bool, nameOf func(int32) int32) *tree {
+// buildTree builds the tree of the slices that host accepts. twice says whether an only child is its parent seen again; nil
+// is never.
+func buildTree(x *index, host func(trace.Class) bool, twice func(parent, child int32) bool) *tree {
 	var accept [trace.NumClasses]bool
 	for c := range accept {
 		accept[c] = host(trace.Class(c))
@@ -57,11 +58,13 @@ func buildTree(x *index, host func(trace.Class) bool, nameOf func(int32) int32) 
 		}
 		stack = append(stack, i)
 	}
-	tr.collapse(children, nameOf)
+	if twice != nil {
+		tr.collapse(children, twice)
+	}
 	return tr
 }
 
-func (t *tree) collapse(children []int32, nameOf func(int32) int32) {
+func (t *tree) collapse(children []int32, twice func(parent, child int32) bool) {
 	kept := t.order[:0]
 	for _, i := range t.order {
 		p := t.parent[i]
@@ -69,7 +72,7 @@ func (t *tree) collapse(children []int32, nameOf func(int32) int32) {
 			p = t.same[p]
 			t.parent[i] = p
 		}
-		if p < 0 || children[p] != 1 || nameOf(p) != nameOf(i) {
+		if p < 0 || children[p] != 1 || !twice(p, i) {
 			kept = append(kept, i)
 			continue
 		}

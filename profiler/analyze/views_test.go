@@ -344,3 +344,23 @@ func TestGroupings(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestRecursionCounts(t *testing.T) {
+	m := newMaker()
+	th := m.track(trace.TrackGoroutine, 1, trace.NoDevice)
+	for depth := range int64(3) {
+		m.add(trace.ClassCall, "go_call", th, "fib", depth*10, 100-depth*20)
+	}
+	m.op(th, "aten::to", 200, 30, 1, trace.OpArgs{})
+	m.op(th, "aten::to", 205, 20, 2, trace.OpArgs{})
+	tr := m.done()
+	for c, want := range map[Convention][2]int64{Exact: {3, 1}, Torch: {1, 1}} {
+		a := KeyAverages(tr, KeyOptions{Convention: c})
+		if got := [2]int64{a.Rows[0].Count, a.Rows[1].Count}; got != want {
+			t.Errorf("convention %d: calls %v, want %v", c, got, want)
+		}
+		if a.SelfCPUTotal != 130_000 {
+			t.Errorf("convention %d: self CPU %d", c, a.SelfCPUTotal)
+		}
+	}
+}
