@@ -31,15 +31,20 @@ func SetWriter(fd int, write func(run int64, p []byte)) {
 type stream struct{ i int }
 
 func (s stream) Write(p []byte) (int, error) {
+	n := len(p)
+	p = PlainNames(p)
 	f := os.Stdout
 	if s.i == 1 {
 		f = os.Stderr
 	}
 	if w := writers[s.i].Load(); w != nil && f == files[s.i] {
 		(*w)(Current(), p)
-		return len(p), nil
+		return n, nil
 	}
-	return f.Write(p)
+	if w, err := f.Write(p); err != nil {
+		return min(w, n), err
+	}
+	return n, nil
 }
 
 // Print is fmt.Print to Stdout.

@@ -188,7 +188,8 @@ func TestWriter(t *testing.T) {
 		Printf("%03d", 7)
 		Print("x", 1, 2)
 	})
-	if got.String() != "5:a 1\n5:0075:x1 2" {
+	Println("main.G[gander/d0123456789abcdef0123.T] gander/data")
+	if got.String() != "5:a 1\n5:0075:x1 20:main.G[main.T] gander/data\n" {
 		t.Errorf("written %q", got.String())
 	}
 }
