@@ -117,24 +117,21 @@ func (t *Trace) rowsOf(kind byte) int {
 	}[kind]
 }
 
-// rows codes a block of a table. Differences start anew in each block.
+// rows codes a block of a table: the rows from and up to when encoding, appended ones when decoding. Differences start
+// anew in each block.
 func rows[T any](w *wire, list *[]T, from, to int, row func(v, prev *T)) {
 	n := w.length(to - from)
+	if w.decoding {
+		from = len(*list)
+	}
 	var zero T
 	prev := &zero
-	for i := range n {
+	for i := from; i < from+n && w.err == nil; i++ {
 		if w.decoding {
-			if w.err != nil {
-				return
-			}
 			*list = append(*list, zero)
-			from = len(*list) - 1 - i
-			if i > 0 {
-				prev = &(*list)[from+i-1]
-			}
 		}
-		v := &(*list)[from+i]
+		v := &(*list)[i]
 		row(v, prev)
-		prev = v
+		prev = v // stays as it is when append moves the list
 	}
 }
