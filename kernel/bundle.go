@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -56,9 +57,9 @@ func encodeForm(mime string, v any) (json.RawMessage, error) {
 	}
 	if b, ok := v.([]byte); ok {
 		if isText(mime) {
-			return json.Marshal(string(b))
+			return marshal(string(b))
 		}
-		return json.Marshal(base64.StdEncoding.EncodeToString(b))
+		return marshal(base64.StdEncoding.EncodeToString(b))
 	}
 	return encodeValue(v)
 }
@@ -73,7 +74,19 @@ func encodeValue(v any) (json.RawMessage, error) {
 	if f, ok := v.(float64); ok && (math.IsNaN(f) || math.IsInf(f, 0)) {
 		return nil, fmt.Errorf("%v has no JSON form", f)
 	}
-	return json.Marshal(v)
+	return marshal(v)
+}
+
+// marshal encodes v as it is: escaping the angle brackets of HTML, as json.Marshal does, would make a report half as
+// large again, to no use for what is no web page yet.
+func marshal(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
 func isText(mime string) bool {

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gander-go/gander/internal/fakefront"
 	"github.com/gander-go/gander/kernel"
@@ -268,4 +269,30 @@ func TestBackgroundBeforeAnyCell(t *testing.T) {
 	f, front := startFront(t)
 	f.engine.Print("early\n")
 	front.Await("", "output", func(m *fakefront.Msg) bool { return m.Text("text") == "early\n" })
+}
+
+// TestHTMLIsSentAsItIs looks at the bytes on the wire, where an escaped angle bracket takes six.
+func TestHTMLIsSentAsItIs(t *testing.T) {
+	f, front := startFront(t)
+	sub := rawPeer(t, f.conn.IOPubPort, "SUB", "")
+	sub.SetDeadline(time.Now().Add(fakefront.Patience))
+	sub.Write(frame(0, []byte{1}))
+	var got []byte
+	until := func(text string) {
+		t.Helper()
+		for !strings.Contains(string(got), text) {
+			b := make([]byte, 1<<16)
+			n, err := sub.Read(b)
+			if err != nil {
+				t.Fatalf("waiting for %s: %v", text, err)
+			}
+			got = append(got, b[:n]...)
+		}
+	}
+	until("iopub_welcome")
+	front.Execute("html <b>a & b</b>")
+	until(`"idle"`)
+	if !strings.Contains(string(got), `{"text/html":"<b>a & b</b>",`) {
+		t.Errorf("the display is not among %q", got)
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"time"
 
 	"github.com/gander-go/gander/internal/bug"
 	"github.com/gander-go/gander/kernel/wire"
@@ -15,6 +16,9 @@ var (
 	errNoPeer   = errors.New("reading input: the front end is not connected to the stdin channel")
 	errCellOver = errors.New("reading input: the cell has ended")
 )
+
+// connectTime is how long a client that has sent a cell may take to connect to the stdin channel too.
+const connectTime = 2 * time.Second
 
 // asking is the question that waits for an answer, if there is one.
 type asking struct {
@@ -58,9 +62,13 @@ func (in *input) Ask(prompt string, password bool) (string, error) {
 	if in.ctx.Err() != nil {
 		return "", in.ended()
 	}
-	client := in.r.peer.ID()
-	peer := in.k.stdin.Peer(client)
-	if peer == nil {
+	wait, cancel := context.WithTimeout(in.ctx, connectTime)
+	peer := in.k.stdin.AwaitPeer(wait, in.r.peer.ID())
+	cancel()
+	switch {
+	case in.ctx.Err() != nil:
+		return "", in.ended()
+	case peer == nil:
 		return "", errNoPeer
 	}
 	in.out.Flush()

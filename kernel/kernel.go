@@ -105,7 +105,10 @@ func New(engine Engine, conn ConnectionInfo, opts Options) (*Kernel, error) {
 	}
 	if opts.Signals {
 		k.signals = make(chan os.Signal, 8)
-		signal.Notify(k.signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+		signal.Notify(k.signals, os.Interrupt, syscall.SIGTERM)
+		if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
+			signal.Notify(k.signals, syscall.SIGHUP)
+		}
 	}
 	return k, nil
 }
@@ -281,7 +284,7 @@ func (k *Kernel) message(typ string, routing [][]byte, parent json.RawMessage, c
 }
 
 func (k *Kernel) messageWith(h wire.Header, routing [][]byte, parent json.RawMessage, content any, x extras) [][]byte {
-	body, err := json.Marshal(content)
+	body, err := marshal(content)
 	if err != nil {
 		bug.Reportf("encoding content of %q: %w", h.Type, err)
 		return nil

@@ -27,7 +27,7 @@ type Options struct {
 	OverflowDir string // where the rest of a cell's output goes; "": gander/output in the user's cache directory
 
 	ParentPID int  // the process whose end ends the kernel; 0: $JPY_PARENT_PID, -1: none
-	Signals   bool // handle SIGINT (interrupt), SIGTERM and SIGHUP (shut down)
+	Signals   bool // handle SIGINT (interrupt), SIGTERM and, unless it is ignored, SIGHUP (shut down)
 
 	Limits wire.Limits // of the sockets; zero fields mean the defaults
 }

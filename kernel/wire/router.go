@@ -14,9 +14,10 @@ import (
 type Router struct {
 	s *server
 
-	// mu guards byID.
-	mu   sync.Mutex
-	byID map[string][]*Peer // connected peers of an identity, newest last
+	// mu guards the fields below.
+	mu    sync.Mutex
+	byID  map[string][]*Peer // connected peers of an identity, newest last
+	grown chan struct{}      // closed and replaced when a peer is added
 }
 
 // ListenRouter binds a ROUTER socket; name is the channel's. Peers wait until Serve.
@@ -25,7 +26,7 @@ func ListenRouter(name, network, address string, lim Limits, log *slog.Logger) (
 	if err != nil {
 		return nil, err
 	}
-	return &Router{s: s, byID: make(map[string][]*Peer)}, nil
+	return &Router{s: s, byID: make(map[string][]*Peer), grown: make(chan struct{})}, nil
 }
 
 // Addr is where the socket listens.
@@ -38,6 +39,8 @@ func (r *Router) Serve(receive func(p *Peer, frames [][]byte)) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.byID[p.id] = append(r.byID[p.id], p)
+		close(r.grown)
+		r.grown = make(chan struct{})
 	}
 	r.s.left = func(p *Peer) {
 		r.mu.Lock()
@@ -67,6 +70,23 @@ func (r *Router) Peer(id string) *Peer {
 		return nil
 	}
 	return ps[len(ps)-1]
+}
+
+// AwaitPeer is Peer for a client that may still be connecting: it waits until ctx ends.
+func (r *Router) AwaitPeer(ctx context.Context, id string) *Peer {
+	for {
+		r.mu.Lock()
+		grown := r.grown
+		r.mu.Unlock()
+		if p := r.Peer(id); p != nil {
+			return p
+		}
+		select {
+		case <-grown:
+		case <-ctx.Done():
+			return nil
+		}
+	}
 }
 
 // Send queues frames for p, or, when p is gone, for the newest connection with its identity.
