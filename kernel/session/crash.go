@@ -2,7 +2,6 @@ package session
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"regexp"
 	"strings"
@@ -34,9 +33,6 @@ func (c *crashReport) read(f *os.File) {
 		c.output = append(c.output, buf[:min(n, maxReport-len(c.output))]...)
 		c.mu.Unlock()
 		if err != nil {
-			if err != io.EOF {
-				return
-			}
 			return
 		}
 	}
@@ -148,13 +144,17 @@ func crashHead(lines []string) string {
 	var keep []string
 	for _, l := range lines {
 		l = strings.TrimSpace(l)
-		if l == "" || strings.HasPrefix(l, "runtime: sp=") || strings.HasPrefix(l, "stack=[") || strings.HasPrefix(l, "PC=") || strings.HasPrefix(l, "runtime stack:") {
-			if strings.HasPrefix(l, "runtime stack:") {
-				break
-			}
+		if strings.HasPrefix(l, "runtime stack:") {
+			break
+		}
+		if l == "" || strings.HasPrefix(l, "runtime: sp=") || strings.HasPrefix(l, "stack=[") || strings.HasPrefix(l, "PC=") {
 			continue
 		}
-		keep = append(keep, l)
+		if strings.HasPrefix(l, "fatal error: ") { // before the runtime's own remarks on it
+			keep = append([]string{l}, keep...)
+		} else {
+			keep = append(keep, l)
+		}
 	}
 	head := strings.Join(keep, "\n")
 	if len(head) > maxHead {
