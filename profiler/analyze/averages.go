@@ -97,12 +97,21 @@ type Averages struct {
 	HasStacks  bool
 	HasFLOPs   bool
 
-	SelfCPUTotal    int64 // ns: sum of SelfCPU over all rows
-	SelfDeviceTotal int64 // ns: sum over device rows that are no annotations
+	SelfCPUTotal    int64 // ns: sum of SelfCPU over the host rows that count
+	SelfDeviceTotal int64 // ns: sum of SelfDevice over the device rows that count
 	DeviceBusy      int64 // ns: union of device work over all devices (per device, summed)
 	Span            int64 // ns from the first start to the last end
 
 	Losses []trace.Problem // what was dropped or repaired on the way here
+}
+
+// Counts reports whether a row is part of the totals that percentages are of. Ranges on the device are not: they overlap
+// the work in them. Nor are, but in the Torch convention, the profiler's own overhead and synchronisation events.
+func (a *Averages) Counts(r *Average) bool {
+	if a.Options.Convention == Torch {
+		return r.Side == SideCPU || !r.User
+	}
+	return r.Class != trace.ClassOverhead && r.Class != trace.ClassSync && (r.Side == SideCPU || !r.User)
 }
 
 // TableOptions shape the text of Averages.Table. The zero value is torch's default.

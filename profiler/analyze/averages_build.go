@@ -298,9 +298,11 @@ func (b *builder) finish() *Averages {
 		row := b.out[r]
 		b.describe(&row)
 		res.Rows[i] = row
-		res.SelfCPUTotal += row.SelfCPU
-		if row.Side == SideDevice && !row.User {
-			res.SelfDeviceTotal += row.SelfDevice
+		if res.Counts(&row) {
+			res.SelfCPUTotal += row.SelfCPU
+			if row.Side == SideDevice {
+				res.SelfDeviceTotal += row.SelfDevice
+			}
 		}
 		res.HasFLOPs = res.HasFLOPs || row.FLOPs > 0
 		res.HasStacks = res.HasStacks || len(row.Stack) > 0

@@ -3,6 +3,7 @@ package analyze
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/gander-go/gander/internal/shared"
@@ -19,6 +20,8 @@ type goldenHTA struct {
 	Overlap   goldenTable     `json:"comm_comp_overlap"`
 	Breakdown json.RawMessage `json:"gpu_kernel_breakdown"`
 	Idle      json.RawMessage `json:"idle_time_breakdown"`
+	Host      goldenTable     `json:"cpu_user_annotation"`
+	Device    goldenTable     `json:"gpu_user_annotation"`
 	Queue     goldenTable     `json:"queue_length_summary"`
 	Launches  map[string]struct {
 		N   int                `json:"n"`
@@ -55,6 +58,8 @@ func TestViewsAgreeWithHTA(t *testing.T) {
 			checkQueue(t, a, &want)
 			checkLaunches(t, a, &want)
 			checkBreakdown(t, a, &want)
+			checkAnnotations(t, a.Annotations(SideCPU, HTA), want.Host)
+			checkAnnotations(t, a.Annotations(SideDevice, HTA), want.Device)
 		})
 	}
 }
@@ -203,5 +208,22 @@ func checkBreakdown(t *testing.T, a *Analysis, want *goldenHTA) {
 	}
 	for kind, want := range others {
 		same(t, "others", rest[kind], want)
+	}
+}
+
+func checkAnnotations(t *testing.T, got []NamedTime, want goldenTable) {
+	t.Helper()
+	for _, row := range want.Rows {
+		if row[0] == "others" {
+			continue
+		}
+		i := slices.IndexFunc(got, func(k NamedTime) bool { return k.Name == row[0] })
+		if i < 0 {
+			t.Errorf("no range %v", row)
+			continue
+		}
+		same(t, got[i].Name+": sum", got[i].Sum, row[1])
+		same(t, got[i].Name+": max", got[i].Max, row[2])
+		same(t, got[i].Name+": min", got[i].Min, row[3])
 	}
 }

@@ -263,3 +263,36 @@ func TestEightRanks(t *testing.T) {
 		}
 	}
 }
+
+func TestAssertedAnnotations(t *testing.T) {
+	tr := sharedTrace(t, "ns_resolution_v100.pt.trace.json.gz")
+	a := Of(tr)
+	if host, device := a.Annotations(SideCPU, HTA), a.Annotations(SideDevice, HTA); len(host) != 12 || len(device) != 3 {
+		t.Errorf("%d kinds of ranges on the host, want 12; %d on the device, want 3", len(host), len(device))
+	}
+	work, ranges := a.AnnotatedWork(HTA)
+	names := map[string]int{}
+	for i, w := range work {
+		name := ""
+		if ranges[i] >= 0 {
+			name = tr.Name(&tr.Slices[ranges[i]])
+		}
+		names[name]++
+		switch corr := tr.Slices[w].Corr; {
+		case corr == 135139 && name != "DistributedDataParallel.forward", corr == 164926 && name != "Optimizer.step#SGD.step":
+			t.Errorf("work of correlation %d is in %q", corr, name)
+		}
+	}
+	if len(work) != 4876 || len(names) != 4 || names["Optimizer.step#SGD.step"] != 27 {
+		t.Errorf("%d pieces of work in %v", len(work), names)
+	}
+}
+
+func TestAssertedOperatorLaunches(t *testing.T) {
+	got := Of(sharedTrace(t, "mtia_456k_events.json.gz")).OperatorLaunches(HTA)[0]
+	// HTA's test allows 2 us for its rounding.
+	if got.Operator != "aten::mul" || got.Work != "customized_fba_mul_const-dtype_Float" || got.Calls != 822 ||
+		math.Abs(got.ToLaunch/1000-1092.545) > 2 || math.Abs(got.ToDevice/1000-293.113) > 2 {
+		t.Errorf("%+v", got)
+	}
+}

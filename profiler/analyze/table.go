@@ -127,7 +127,11 @@ func (a *Averages) hostTable(rows []Average, dev string, o TableOptions) string 
 	t.header = append(t.header, a.groupHeader()...)
 	for i := range rows {
 		r := &rows[i]
-		cells := []string{shortName(r.Key, o.MaxNameWidth), formatShare(r.SelfCPU, a.SelfCPUTotal), formatTime(float64(r.SelfCPU), unit),
+		share := "-"
+		if a.Counts(r) {
+			share = formatShare(r.SelfCPU, a.SelfCPUTotal)
+		}
+		cells := []string{shortName(r.Key, o.MaxNameWidth), share, formatTime(float64(r.SelfCPU), unit),
 			formatTime(float64(r.CPUTotal), unit), formatTime(r.CPUAvg(), unit)}
 		cells = append(cells, r.spread(exact, unit)...)
 		if hasDevice {
@@ -165,9 +169,9 @@ func (a *Averages) deviceTable(rows []Average, o TableOptions) string {
 	t.header = append(t.header, a.groupHeader()...)
 	for i := range rows {
 		r := &rows[i]
-		share := formatShare(r.SelfDevice, a.SelfDeviceTotal)
-		if r.User {
-			share = "-"
+		share := "-"
+		if a.Counts(r) {
+			share = formatShare(r.SelfDevice, a.SelfDeviceTotal)
 		}
 		cells := []string{shortName(r.Key, o.MaxNameWidth), share, formatTime(float64(r.DeviceTotal), unit), formatTime(r.DeviceAvg(), unit)}
 		cells = append(cells, r.spread(exact, unit)...)
