@@ -58,8 +58,8 @@ func (d *decoder) trace() (*Trace, error) {
 			t.Problem("unknown-section", 1, "The file has a section that this version does not know.", "Use the version that wrote it.")
 		default:
 			w := wire{decoding: true, b: payload}
-			if t.section(kind, &w, 0, 0); w.err == nil && len(w.b) > 0 {
-				w.err = fmt.Errorf("%d bytes are left over", len(w.b))
+			if t.section(kind, &w, 0, 0); w.err == nil && w.left() > 0 {
+				w.err = fmt.Errorf("%d bytes are left over", w.left())
 			}
 			if w.err != nil {
 				return nil, fmt.Errorf("section of kind %d: %w", kind, w.err)

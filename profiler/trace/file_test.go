@@ -94,8 +94,8 @@ func TestEveryFieldTravels(t *testing.T) {
 			x.section(kind, &w, from, min(x.rowsOf(kind), from+blockOf(kind)))
 			r := wire{decoding: true, b: w.b}
 			got.section(kind, &r, 0, 0)
-			if r.err != nil || len(r.b) > 0 {
-				t.Fatalf("kind %d: %v, %d bytes left", kind, r.err, len(r.b))
+			if r.err != nil || r.left() > 0 {
+				t.Fatalf("kind %d: %v, %d bytes left", kind, r.err, r.left())
 			}
 		}
 	}
@@ -236,6 +236,9 @@ func BenchmarkFile(b *testing.B) {
 		x.Slices = append(x.Slices, Slice{Start: int64(i) * 300, Dur: int64(i % 200), Track: k, Cat: cat})
 	}
 	var buf bytes.Buffer
+	if err := Encode(&buf, x); err != nil {
+		b.Fatal(err)
+	}
 	b.Run("encode", func(b *testing.B) {
 		for b.Loop() {
 			buf.Reset()

@@ -15,7 +15,8 @@ import (
 // strings are a length and bytes.
 type wire struct {
 	decoding bool
-	b        []byte // encoded so far, or still to be decoded
+	b        []byte // encoded so far, or to be decoded
+	pos      int    // how much of it is decoded; moving an index costs less than moving the slice
 	err      error
 }
 
@@ -50,36 +51,39 @@ func diff[T integer](w *wire, p *T, base T) {
 }
 
 func (w *wire) varint() int64 {
-	if len(w.b) > 0 && w.b[0] < 0x80 {
-		u := w.b[0]
-		w.b = w.b[1:]
+	if w.pos < len(w.b) && w.b[w.pos] < 0x80 {
+		u := w.b[w.pos]
+		w.pos++
 		return int64(u>>1) ^ -int64(u&1)
 	}
-	v, n := binary.Varint(w.b)
+	v, n := binary.Varint(w.b[w.pos:])
 	if n <= 0 {
 		w.fail()
 		return 0
 	}
-	w.b = w.b[n:]
+	w.pos += n
 	return v
 }
 
 func (w *wire) uvarint() uint64 {
-	v, n := binary.Uvarint(w.b)
+	v, n := binary.Uvarint(w.b[w.pos:])
 	if n <= 0 {
 		w.fail()
 		return 0
 	}
-	w.b = w.b[n:]
+	w.pos += n
 	return v
 }
+
+// left is the number of bytes still to be decoded.
+func (w *wire) left() int { return len(w.b) - w.pos }
 
 // fail ends decoding: what is left is not read.
 func (w *wire) fail() {
 	if w.err == nil {
 		w.err = errShort
 	}
-	w.b = nil
+	w.pos = len(w.b)
 }
 
 func (w *wire) u64(p *uint64) {
@@ -138,12 +142,12 @@ func (w *wire) bytes(p *[]byte) {
 // take returns the bytes of a string that is being decoded.
 func (w *wire) take() []byte {
 	n := w.uvarint()
-	if n > uint64(len(w.b)) {
+	if n > uint64(w.left()) {
 		w.fail()
 		return nil
 	}
-	b := w.b[:n]
-	w.b = w.b[n:]
+	b := w.b[w.pos : w.pos+int(n)]
+	w.pos += int(n)
 	return b
 }
 
@@ -155,7 +159,7 @@ func (w *wire) length(n int) int {
 		return n
 	}
 	u := w.uvarint()
-	if u > uint64(len(w.b)) {
+	if u > uint64(w.left()) {
 		w.fail()
 		return 0
 	}
