@@ -45,6 +45,7 @@ func (r *renderer) call(m *ast.CallExpr, e *edits) bool {
 	return true
 }
 
+// isOffset reports whether m is unsafe.Offsetof of a field that the file cannot name.
 func (r *renderer) isOffset(m *ast.CallExpr) bool {
 	var id *ast.Ident
 	switch f := ast.Unparen(m.Fun).(type) {
@@ -53,8 +54,15 @@ func (r *renderer) isOffset(m *ast.CallExpr) bool {
 	case *ast.Ident:
 		id = f
 	}
-	b, ok := r.c.Info.Uses[id].(*types.Builtin)
-	return ok && b.Name() == "Offsetof"
+	if b, ok := r.c.Info.Uses[id].(*types.Builtin); !ok || b.Name() != "Offsetof" {
+		return false
+	}
+	x, ok := ast.Unparen(m.Args[0]).(*ast.SelectorExpr)
+	if !ok {
+		return false
+	}
+	sel := r.c.Info.Selections[x]
+	return sel != nil && r.hiddenPath(sel.Recv(), sel.Index())
 }
 
 // splitStructs reports whether a and b are different types of one struct whose unexported fields belong to different packages.

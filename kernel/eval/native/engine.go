@@ -205,7 +205,8 @@ func (e *Engine) tagOf(name string) string {
 	return name
 }
 
-// Translate puts the numbers of cells into text that names them by tags: stack traces and compiler output.
+// Translate puts the numbers of cells into text that names them by tags, and the user's names into what the engine spells
+// otherwise: stack traces, messages of panics and compiler output.
 func (e *Engine) Translate(text string) string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -213,7 +214,7 @@ func (e *Engine) Translate(text string) string {
 }
 
 func (e *Engine) translate(text string) string {
-	return tagged.ReplaceAllStringFunc(text, func(t string) string {
+	return tagged.ReplaceAllStringFunc(strings.ReplaceAll(text, "G__", ""), func(t string) string {
 		if n, ok := e.tags[t]; ok {
 			return fmt.Sprintf("In[%d]", n)
 		}

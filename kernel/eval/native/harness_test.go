@@ -155,6 +155,15 @@ func (p *process) stop() {
 	}
 }
 
+// exited reports whether err says that the process is gone, and it ended by os.Exit(0).
+func (p *process) exited(err error) bool {
+	if !strings.HasPrefix(err.Error(), "the process died") {
+		return false
+	}
+	p.stop()
+	return p.cmd.ProcessState.Success()
+}
+
 // printed is all that the process has written.
 func (p *process) printed() string {
 	b, err := os.ReadFile(p.stdout)
