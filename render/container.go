@@ -18,6 +18,7 @@ type container struct {
 	doc    document
 	packed *packs // shared by the parts of one output
 	still  strings.Builder
+	hint   string // what to do when no script runs; empty for the notebook's hint
 }
 
 // packs are the packed data of one output.
@@ -66,7 +67,8 @@ func escape(s string) string { return html.EscapeString(strings.ToValidUTF8(s, "
 
 const trustHint = "The interactive view needs scripts: trust this notebook (in JupyterLab: View, Activate Command Palette, Trust Notebook) or run the cell."
 
-// html returns the fragment. It is valid on its own, repeats nothing of the page, and may stand in a page several times.
+// html returns the fragment. Its class keeps MathJax, which notebooks run over outputs, from taking the dollar signs of
+// names for formulas. It is valid on its own, repeats nothing of the page, and may stand in a page several times.
 func (c *container) html(o Options) (string, error) {
 	doc, err := json.Marshal(&c.doc)
 	if err != nil {
@@ -80,9 +82,13 @@ func (c *container) html(o Options) (string, error) {
 	if id == "" {
 		id = newID()
 	}
+	hint := c.hint
+	if hint == "" {
+		hint = trustHint
+	}
 	var b strings.Builder
 	b.Grow(len(packed) + c.still.Len() + len(packedViewer()) + 4096)
-	fmt.Fprintf(&b, "<div class=\"gpk\" id=\"gpk-%s\">\n<div class=\"gpk-static\">\n", id)
+	fmt.Fprintf(&b, "<div class=\"gpk tex2jax_ignore\" id=\"gpk-%s\">\n<div class=\"gpk-static\">\n", id)
 	if c.doc.Title != "" {
 		fmt.Fprintf(&b, "<h3>%s</h3>\n", escape(c.doc.Title))
 	}
@@ -90,7 +96,7 @@ func (c *container) html(o Options) (string, error) {
 		fmt.Fprintf(&b, "<p>%s</p>\n", escape(c.doc.Note))
 	}
 	b.WriteString(c.still.String())
-	fmt.Fprintf(&b, "<p class=\"gpk-trust\"><small>%s</small></p>\n</div>\n", trustHint)
+	fmt.Fprintf(&b, "<p class=\"gpk-trust\"><small>%s</small></p>\n</div>\n", hint)
 	b.WriteString("<script type=\"application/json\">{\"v\":1}</script>\n")
 	for _, s := range append([]string{packed}, c.packed.list...) {
 		fmt.Fprintf(&b, "<script type=\"text/plain\">%s</script>\n", s)

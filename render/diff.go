@@ -271,6 +271,7 @@ func DiffPage(w io.Writer, base, next *trace.Trace, o Options) error {
 		o.Title = "Comparison"
 	}
 	c, _, _ := diffContainer(base, next, o)
+	c.hint = pageHint
 	fragment, err := c.html(o)
 	if err != nil {
 		return err

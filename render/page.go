@@ -17,9 +17,15 @@ const pageStyle = `:root{color-scheme:light dark;--gpk-page:#fff}@media(prefers-
 	`body{margin:0 auto;padding:16px 24px 40px;max-width:1600px;background:var(--gpk-page);font:14px/1.5 system-ui,-apple-system,"Segoe UI",sans-serif;color:#1b1f24}` +
 	`@media(prefers-color-scheme:dark){body{color:#e6e8ea}}.gpk-static table{border-collapse:collapse;font-size:13px}.gpk-static th,.gpk-static td{padding:2px 10px;border-bottom:1px solid #8884}.gpk-static img{max-width:100%;height:auto}`
 
+// pagePolicy lets a page run what is in it and load nothing, whatever a trace may hold. Connections to its own server are
+// left to servers that reload pages.
+const pagePolicy = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; connect-src 'self'; form-action 'none'; base-uri 'none'"
+
+const pageHint = "The interactive view needs JavaScript."
+
 // writePage wraps a fragment as a page that needs nothing else.
 func writePage(w io.Writer, title, fragment string) error {
-	_, err := fmt.Fprintf(w, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"referrer\" content=\"no-referrer\">\n<title>%s</title>\n<style>%s</style>\n</head>\n<body>\n%s</body>\n</html>\n", escape(title), pageStyle, fragment)
+	_, err := fmt.Fprintf(w, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"%s\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"referrer\" content=\"no-referrer\">\n<title>%s</title>\n<style>%s</style>\n</head>\n<body>\n%s</body>\n</html>\n", pagePolicy, escape(title), pageStyle, fragment)
 	if err != nil {
 		return fmt.Errorf("writing page %q: %w", title, err)
 	}
@@ -40,6 +46,7 @@ func Page(w io.Writer, ts []*trace.Trace, o Options) error {
 		o.Note = headline(ts[0])
 	}
 	c := newContainer(o)
+	c.hint = pageHint
 	if len(ts) == 1 {
 		r := newReport(ts[0], o, c, true)
 		if err := r.build(); err != nil {
