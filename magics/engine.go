@@ -33,7 +33,10 @@ type Engine struct {
 	kept          map[string]*trace.Trace // by the name given with -o
 }
 
-var _ kernel.Engine = (*Engine)(nil)
+var (
+	_ kernel.Engine      = (*Engine)(nil)
+	_ kernel.Interrupter = (*Engine)(nil)
+)
 
 // New makes the engine. dir is the folder of the notebook.
 func New(lang Language, dir, version string) *Engine {
@@ -163,6 +166,9 @@ func (e *Engine) Expression(ctx context.Context, expr string) (cell.Bundle, *cel
 func (e *Engine) Comm(op, id, target string, data, metadata json.RawMessage, buffers [][]byte) bool {
 	return e.lang.Comm(op, id, target, data, metadata, buffers)
 }
+
+// InterruptAgain implements kernel.Interrupter.
+func (e *Engine) InterruptAgain() { e.lang.InterruptAgain() }
 
 // Background implements kernel.Engine.
 func (e *Engine) Background(out cell.Output) { e.lang.Background(out) }

@@ -24,6 +24,8 @@ type Language interface {
 	IsComplete(code string) cell.Completeness
 	Comm(op, id, target string, data, metadata json.RawMessage, buffers [][]byte) bool
 	Background(out cell.Output)
+	// InterruptAgain is a second interrupt of the same run: what cannot be stopped is ended with its process.
+	InterruptAgain()
 	Info() kernel.LanguageInfo
 	Shutdown(ctx context.Context)
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"os"
 
@@ -35,7 +36,8 @@ func kernelCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return k.Run(cmd.Context())
+			// The kernel handles signals itself: an interrupt is for the cell, not for the process.
+			return k.Run(context.WithoutCancel(cmd.Context()))
 		},
 	}
 	cmd.Flags().StringVarP(&file, "connection-file", "f", "", "connection `FILE`")

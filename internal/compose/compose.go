@@ -109,7 +109,7 @@ func (l *Language) begin() error {
 	if l.temp, err = os.MkdirTemp("", "gander-session-"); err != nil {
 		return fmt.Errorf("starting the session: %w", err)
 	}
-	cfg := session.Config{Workspace: ws, Dir: l.dir, Background: (*backgroundOutput)(l)}
+	cfg := session.Config{Workspace: ws, Dir: l.dir, Background: (*backgroundOutput)(l), OnComm: l.comm}
 	if ws == nil {
 		exe, err := os.Executable()
 		if err != nil {
@@ -269,6 +269,22 @@ func (l *Language) Comm(op, id, target string, data, metadata json.RawMessage, b
 		return false
 	}
 	return l.session.Comm(link.Comm{Op: op, ID: id, Target: target, Data: data, Meta: metadata, Buffers: buffers}) == nil && op != "open"
+}
+
+// comm hands a comm message of user code to the front end.
+func (l *Language) comm(c link.Comm) {
+	out, ok := (*backgroundOutput)(l).to().(kernel.CommOutput)
+	if !ok {
+		return // `gander run` has nobody to talk to
+	}
+	out.Comm(c.Op, c.ID, c.Target, c.Data, c.Meta, c.Buffers)
+}
+
+// InterruptAgain implements magics.Language.
+func (l *Language) InterruptAgain() {
+	if l.ready(0) {
+		l.session.Interrupt()
+	}
 }
 
 // Background implements magics.Language.
