@@ -119,11 +119,11 @@ func (e *Engine) Build(ctx context.Context, c *check.Checked, o check.BuildOptio
 	u := newUnit(e, c, o)
 	p, err := u.emit(ctx)
 	if err != nil {
-		return link.Unit{}, nil, err
+		return link.Unit{}, nil, e.explain(c, err)
 	}
 	so, err := e.build(ctx, p)
 	if err != nil {
-		return link.Unit{}, nil, e.explain(c, p, err)
+		return link.Unit{}, nil, e.explain(c, err)
 	}
 	unit = link.Unit{Engine: link.EngineNative, Plugins: []string{so}, Entry: "Cell"}
 	return unit, func() { e.commit(u, p) }, nil
@@ -222,11 +222,14 @@ func (e *Engine) translate(text string) string {
 	})
 }
 
-// explain turns the compiler's complaints about a cell into the cell's error. The checker should have found them all, so each is one that
-// emitting caused; but the user can still see where.
-func (e *Engine) explain(c *check.Checked, p *packages, err error) error {
+// explain turns the complaints of the go command and the compiler into the cell's error. The checker should have found all of the compiler's, so
+// each is one that emitting caused; but the user can still see where.
+func (e *Engine) explain(c *check.Checked, err error) error {
 	var te *toolError
-	if !errors.As(err, &te) || te.tool != "compile" {
+	switch {
+	case errors.As(err, &te) && te.tool == "list" && te.output != "":
+		return &cell.UserError{Name: "ImportError", Message: te.output}
+	case te == nil || te.tool != "compile":
 		return err
 	}
 	ue := &cell.UserError{Name: "CompileError", Message: "the compiler refuses the cell"}

@@ -345,7 +345,7 @@ func TestCompilerComplaint(t *testing.T) {
 	c := p.check.Check(1, "x := 1\n\nx++")
 	p.engine.remember(1, c.Code)
 	tag := tag(c.Code)
-	err := p.engine.explain(c, nil, &toolError{tool: "compile", output: tag + ":3: no such thing\n" + tag + ":3:7: another\nnoise", err: errors.New("exit status 2")})
+	err := p.engine.explain(c, &toolError{tool: "compile", output: tag + ":3: no such thing\n" + tag + ":3:7: another\nnoise", err: errors.New("exit status 2")})
 	var ue *cell.UserError
 	if !errors.As(err, &ue) || len(ue.Diags) != 2 {
 		t.Fatalf("error %v", err)

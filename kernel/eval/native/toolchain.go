@@ -246,11 +246,13 @@ func (t *toolchain) load() {
 	if json.Unmarshal(b, &m) != nil {
 		return
 	}
-	for p, q := range m {
-		if _, err := os.Stat(q.Export); q == nil || err != nil {
+	for _, q := range m {
+		if q == nil {
+			return
+		}
+		if _, err := os.Stat(q.Export); err != nil {
 			return // go clean -cache, or trimmed: ask again
 		}
-		_ = p
 	}
 	t.pkgs = m
 }

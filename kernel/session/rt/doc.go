@@ -2,6 +2,8 @@
 // variables, functions and types by name, stops code that is interrupted, contains panics, and hands shown values, printed
 // text and recorded calls to the process that runs the cells.
 //
+// Its state is package-level because a process has one session, and because compiled cells can reach nothing else.
+//
 // It knows nothing of sockets, plugins or interpreters and has no policy: the session process (kernel/session/worker) sets the
 // hooks once, cells call the rest. It imports the standard library and goid only, because everything that it links can
 // never be updated by a user's module.
