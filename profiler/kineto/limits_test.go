@@ -266,7 +266,7 @@ func TestDamageAnywhere(t *testing.T) {
 		return len(tr.Slices) + int(memory.Count) + int(points)
 	}
 	from := bytes.Index(text.Bytes(), []byte("traceEvents")) + 20
-	for at := from; at < text.Len(); at += 7 {
+	for at := from; at < text.Len(); at += 17 {
 		for _, c := range []byte{'"', '}', '{', ']', '\\', 0} {
 			broken := bytes.Clone(text.Bytes())
 			broken[at] = c
