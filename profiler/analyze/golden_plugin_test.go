@@ -127,6 +127,7 @@ func TestViewsAgreeWithPlugin(t *testing.T) {
 			checkOperators(t, a, &want, false)
 			checkOperators(t, a, &want, true)
 			checkKernels(t, Of(tr), &want)
+			checkKernelOps(t, a.KernelsAs(Plugin), &want)
 			checkMemory(t, a, &want)
 			checkModules(t, a, want.Modules.Data)
 		})
@@ -302,6 +303,56 @@ func checkKernels(t *testing.T, a *Analysis, want *goldenPlugin) {
 		if got, w := ratio(r.TCTime, r.Time), want.TCPie.Total.Rows[0][1].(float64); math.Abs(got-w) > 1e-4 {
 			t.Errorf("tensor core share %v, want %v", got, w)
 		}
+	}
+}
+
+// checkKernelOps compares kernels by operator and launch parameters; times are ticks. What no operator launched hangs at
+// the plugin's root, which lists its calls once, twice or not at all depending on the threads: that is not compared.
+func checkKernelOps(t *testing.T, r *KernelReport, want *goldenPlugin) {
+	t.Helper()
+	rows := map[string]Kernel{}
+	id := func(name, op string, grid, block string, registers, shared any) string {
+		return fmt.Sprint(name, "|", op, "|", grid, "|", block, "|", registers, "|", shared)
+	}
+	list := func(v [3]int32) string { return fmt.Sprintf("[%d, %d, %d]", v[0], v[1], v[2]) }
+	for _, k := range r.ByOp {
+		if k.Operator != "" { // unknown numbers are 0 there
+			rows[id(k.Name, k.Operator, list(k.Grid), list(k.Block), max(0, k.Registers), max(0, k.SharedMem))] = k
+		}
+	}
+	compared := 0
+	for _, row := range want.KernelOps.Data.Rows {
+		if row[1] == "CallTreeRoot" {
+			continue
+		}
+		key := id(row[0].(string), row[1].(string), row[2].(string), row[3].(string), row[4], row[5])
+		k, ok := rows[key]
+		if !ok {
+			t.Errorf("no kernel %s", key)
+			continue
+		}
+		compared++
+		delete(rows, key)
+		num := func(i int) float64 { return row[i].(float64) }
+		if float64(k.Calls) != num(8) {
+			t.Errorf("%s: calls %d, want %v", key, k.Calls, num(8))
+		}
+		near(t, key+": total", float64(k.Total), tick, num(9))
+		near(t, key+": mean", k.Mean(), tick, num(10))
+		near(t, key+": max", float64(k.Max), tick, num(11))
+		near(t, key+": min", float64(k.Min), tick, num(12))
+		if len(row) > 14 && k.Total > 0 && (math.Abs(k.BlocksPerSM-num(13)) > 0.0051+1e-4*num(13) || math.Abs(k.Occupancy-num(14)) > 0.0051+1e-4*num(14)) {
+			t.Errorf("%s: blocks %v, occupancy %v; want %v, %v", key, k.BlocksPerSM, k.Occupancy, num(13), num(14))
+		}
+		if k.TensorCores != (row[6] == "Yes") || k.TCEligible != (row[7] == "Yes") {
+			t.Errorf("%s: tensor cores %v, eligible %v; want %v, %v", key, k.TensorCores, k.TCEligible, row[6], row[7])
+		}
+	}
+	if compared == 0 {
+		return
+	}
+	for key := range rows {
+		t.Errorf("extra kernel %s", key)
 	}
 }
 

@@ -60,6 +60,7 @@ func (a *Analysis) newOpTree(c Convention) *opTree {
 	t.parent = filled(len(s))
 	children := make([]int32, len(s))
 	var stack []int32
+	lost := map[int32]bool{} // left out; Plugin loses what they launched with them
 	for i := range s {
 		n := int32(i)
 		if !node(n) || s[i].Flags&trace.FlagAsync != 0 {
@@ -75,6 +76,7 @@ func (a *Analysis) newOpTree(c Convention) *opTree {
 			p := stack[len(stack)-1]
 			if s[i].End() > s[p].End() {
 				if c == Plugin {
+					lost[n] = true
 					continue
 				}
 				for len(stack) > 0 && s[i].End() > s[stack[len(stack)-1]].End() {
@@ -90,6 +92,13 @@ func (a *Analysis) newOpTree(c Convention) *opTree {
 		t.order = append(t.order, n)
 	}
 	t.link(c)
+	if len(lost) > 0 {
+		for i, o := range t.owner {
+			if lost[o] {
+				t.owner[i] = trace.NoSlice
+			}
+		}
+	}
 	t.collapse(children, c)
 	t.fill()
 	return t
