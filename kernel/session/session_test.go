@@ -5,12 +5,10 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -227,22 +225,6 @@ func TestValueThatCannotTravel(t *testing.T) {
 	}
 }
 
-// TestInterruptAtTheStart interrupts runs at the moment they begin: none may be missed.
-func TestInterruptAtTheStart(t *testing.T) {
-	s := open(t, func(c *Config) { c.Grace = 20 * time.Second })
-	for range 50 {
-		ctx, cancel := context.WithCancel(context.Background())
-		go cancel()
-		d, err := s.Run(ctx, unit("Loop"), &output{}, nil)
-		if err != nil { // it was canceled before it was handed over
-			continue
-		}
-		if d.Err == nil || d.Err.Kind != "interrupted" || s.Generation() != 1 {
-			t.Fatalf("%+v", d.Err)
-		}
-	}
-}
-
 func TestManyLines(t *testing.T) {
 	s := open(t, nil)
 	var want strings.Builder
@@ -362,155 +344,6 @@ func TestWordsOfACrashAreShownWhenThereIsNone(t *testing.T) {
 	}
 }
 
-// interruptWhen cancels the run once it has shown text.
-func interruptWhen(t *testing.T, s *Session, entry, text string, in cell.Input) (*link.Done, *output, time.Duration) {
-	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	out := &output{}
-	var at time.Time
-	go func() {
-		for !strings.Contains(out.all(), text) {
-			time.Sleep(time.Millisecond)
-		}
-		at = time.Now()
-		cancel()
-	}()
-	r := unit(entry)
-	r.AllowStdin = in != nil
-	d, err := s.Run(ctx, r, out, in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d, out, time.Since(at)
-}
-
-func TestInterrupt(t *testing.T) {
-	s := open(t, nil)
-	s.Interrupt() // nothing runs
-	d, _, took := interruptWhen(t, s, "Loop", "looping", nil)
-	t.Logf("a loop stops after %v", took)
-	if d.Err == nil || d.Err.Kind != "interrupted" || s.Generation() != 1 {
-		t.Errorf("loop: %+v", d.Err)
-	}
-	d, _, _ = interruptWhen(t, s, "Sleeper", "sleeping", nil)
-	if d.Err != nil || d.Value.Text["text/plain"] != "sleep: signal: interrupt" || s.Generation() != 1 {
-		t.Errorf("child process: %+v %+v", d.Err, d.Value)
-	}
-	if d, _ := call(t, s, "Count", nil); d.Err != nil || d.Value.Text["text/plain"] != "1" {
-		t.Errorf("after interrupts: %+v", d)
-	}
-}
-
-// TestInterruptOfABlockedCell leaves the cell behind and keeps the state.
-func TestInterruptOfABlockedCell(t *testing.T) {
-	s := open(t, func(c *Config) { c.Grace = 600 * time.Millisecond })
-	call(t, s, "Count", nil)
-	d, _, _ := interruptWhen(t, s, "Tight", "stuck", nil)
-	if f := d.Err; f == nil || f.Kind != "interrupted" || !strings.Contains(f.Message, "blocked (chan receive)") || !strings.Contains(f.Stack, "In[9]:4") || s.Generation() != 1 {
-		t.Errorf("%+v", d.Err)
-	}
-	if d, out := call(t, s, "Count", nil); d.Value.Text["text/plain"] != "2" || out.all() != "" {
-		t.Errorf("after: %+v %q", d, out.all())
-	}
-}
-
-// TestCellsLeftBehindEnd lets them wake while later cells run.
-func TestCellsLeftBehindEnd(t *testing.T) {
-	s := open(t, func(c *Config) { c.Grace = 600 * time.Millisecond })
-	for _, entry := range []string{"Naps", "NapsOnce"} {
-		if d, _, _ := interruptWhen(t, s, entry, "stuck", nil); d.Err == nil || !strings.Contains(d.Err.Message, "blocked (sleep)") {
-			t.Fatalf("%s: %+v", entry, d.Err)
-		}
-	}
-	d, _ := call(t, s, "Checks", nil)
-	t.Logf("a check costs %.1f ns meanwhile", float64(d.Wall)/1e7)
-	for range 2 {
-		if d, _ := call(t, s, "Wait", nil); d.Err != nil || d.Value == nil || d.Value.Text["text/plain"] != "z" {
-			t.Errorf("a cell that was left behind went on: %+v %+v", d, d.Value)
-		}
-	}
-	d, _ = call(t, s, "Checks", nil)
-	t.Logf("and %.1f ns after", float64(d.Wall)/1e7)
-	if d, _, took := interruptWhen(t, s, "Loop", "looping", nil); d.Err == nil || d.Err.Kind != "interrupted" || s.Generation() != 1 {
-		t.Errorf("later interrupt: %+v after %v", d.Err, took)
-	}
-}
-
-// TestInterruptOfABusyCell replaces the process: there are no checks in its loop.
-func TestInterruptOfABusyCell(t *testing.T) {
-	s := open(t, func(c *Config) { c.Grace = 300 * time.Millisecond })
-	d, _, _ := interruptWhen(t, s, "Hard", "stuck", nil)
-	if f := d.Err; f == nil || f.Kind != "interrupted" || !strings.Contains(f.Message, "did not stop within 300ms") || s.Generation() != 2 {
-		t.Errorf("%+v", d.Err)
-	}
-	if d, out := call(t, s, "Count", nil); d.Value.Text["text/plain"] != "1" || !strings.Contains(out.all(), "Note: the session was restarted") {
-		t.Errorf("after: %+v %q", d, out.all())
-	}
-}
-
-func TestSecondInterruptReplaces(t *testing.T) {
-	s := open(t, func(c *Config) { c.Grace = time.Minute })
-	go func() {
-		time.Sleep(400 * time.Millisecond)
-		s.Interrupt()
-	}()
-	time.AfterFunc(900*time.Millisecond, s.Interrupt)
-	d, _ := call(t, s, "Tight", nil)
-	if d.Err == nil || !strings.Contains(d.Err.Message, "interrupted twice") {
-		t.Errorf("%+v", d.Err)
-	}
-}
-
-func TestInput(t *testing.T) {
-	s := open(t, nil)
-	var asked []string
-	in := answers(func(prompt string, password bool) (string, error) {
-		asked = append(asked, fmt.Sprintf("%s %v", prompt, password))
-		return "Ada", nil
-	})
-	for range 2 { // the reader is one that the first cell made
-		d, out := call(t, s, "ReadLine", in)
-		if d.Err != nil || d.Value.Text["text/plain"] != `"Ada\n" <nil>` || out.all() != "out:name? " {
-			t.Fatalf("%+v %q", d, out.all())
-		}
-	}
-	d, _ := call(t, s, "AskPassword", in)
-	if d.Value.Text["text/plain"] != `"Ada" <nil>` || asked[2] != "secret:  true" {
-		t.Errorf("%+v %q", d, asked)
-	}
-	d, out := call(t, s, "ReadLine", nil)
-	if !strings.Contains(d.Value.Text["text/plain"], "i/o timeout") || !strings.Contains(out.all(), "does not allow input") {
-		t.Errorf("without input: %+v %q", d.Value, out.all())
-	}
-	d, _ = call(t, s, "AskPassword", nil)
-	if !strings.Contains(d.Value.Text["text/plain"], "does not allow input") {
-		t.Errorf("password without input: %+v", d.Value)
-	}
-}
-
-func TestInterruptOfInput(t *testing.T) {
-	s := open(t, nil)
-	never := make(chan struct{})
-	defer close(never)
-	in := answers(func(string, bool) (string, error) { <-never; return "", nil })
-	d, _, took := interruptWhen(t, s, "ReadLine", "name?", in)
-	if d.Err != nil || !strings.Contains(d.Value.Text["text/plain"], "i/o timeout") || s.Generation() != 1 {
-		t.Errorf("%+v after %v", d, took)
-	}
-	d, _ = func() (*link.Done, *output) {
-		time.AfterFunc(200*time.Millisecond, s.Interrupt)
-		return call(t, s, "PanicWhenInterrupted", in)
-	}()
-	if d.Err == nil || d.Err.Kind != "interrupted" || !strings.Contains(d.Err.Message, "panicked") {
-		t.Errorf("a panic over the interrupt: %+v", d.Err)
-	}
-	in = answers(func(string, bool) (string, error) { return "Ada", nil })
-	if d, _ := call(t, s, "ReadLine", in); d.Value.Text["text/plain"] != `"Ada\n" <nil>` {
-		t.Errorf("after an interrupt: %+v", d.Value)
-	}
-}
-
 func TestOutputAfterTheCell(t *testing.T) {
 	later := &output{}
 	s := open(t, func(c *Config) { c.Background = later })
@@ -618,75 +451,6 @@ func TestTenThousandUnits(t *testing.T) {
 		t.Errorf("%v %+v", err, vars)
 	}
 }
-
-// TestTheProcessEndsWithItsFront cuts the link, as the death of the front would, while a cell is blocked.
-func TestTheProcessEndsWithItsFront(t *testing.T) {
-	s := open(t, nil)
-	s.mu.Lock()
-	p := s.proc
-	s.mu.Unlock()
-	go s.Run(context.Background(), unit("Tight"), &output{}, nil)
-	time.Sleep(100 * time.Millisecond)
-	p.conn.Close()
-	select {
-	case <-p.exited:
-	case <-time.After(10 * time.Second):
-		t.Error("the session process outlives its front")
-	}
-}
-
-// TestTheChildrenEndWithTheFront does the same from a process that is killed itself, so that nobody else tidies up.
-func TestTheChildrenEndWithTheFront(t *testing.T) {
-	if _, err := built(); err != nil {
-		t.Fatal(err)
-	}
-	front := exec.Command(os.Args[0])
-	b, _ := built()
-	front.Env = append(os.Environ(), "GANDER_TEST_FRONT="+b.w.Binary, "GANDER_TEST_PLUGIN="+b.plugin)
-	pipe, err := front.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := front.Start(); err != nil {
-		t.Fatal(err)
-	}
-	var child int
-	if _, err := fmt.Fscan(pipe, &child); err != nil {
-		t.Fatal(err)
-	}
-	front.Process.Kill()
-	front.Wait()
-	deadline := time.Now().Add(10 * time.Second)
-	for ; syscall.Kill(child, 0) == nil && !isZombie(child); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			syscall.Kill(child, syscall.SIGKILL)
-			t.Fatal("a child of the session process outlives the front")
-		}
-	}
-}
-
-func isZombie(pid int) bool {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	return err != nil || strings.Contains(string(b), ") Z ")
-}
-
-// frontToKill is the front of TestTheChildrenEndWithTheFront: it prints the pid that a cell shows.
-func frontToKill() {
-	s, err := Start(context.Background(), Config{Workspace: &Workspace{Binary: os.Getenv("GANDER_TEST_FRONT")}})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	r := link.Run{Unit: link.Unit{Engine: link.EngineNative, Plugins: []string{os.Getenv("GANDER_TEST_PLUGIN")}, Entry: "ChildPID"}}
-	s.Run(context.Background(), r, printed{}, nil)
-}
-
-type printed struct{}
-
-func (printed) Stream(_ cell.StreamName, s string) { fmt.Print(s) }
-func (printed) Display(cell.Bundle)                {}
-func (printed) Update(cell.Bundle)                 {}
-func (printed) Clear(bool)                         {}
 
 // TestStrangersOnTheTape writes to the tape's socket from one that is not the session's.
 func TestStrangersOnTheTape(t *testing.T) {
