@@ -26,7 +26,7 @@ func (e *Engine) Reload(paths []string) bool {
 	defer t.mu.Unlock()
 	if len(paths) == 0 {
 		for p, q := range t.pkgs {
-			if !q.Std && !e.used[p] && p != rtPath {
+			if !t.fixed(p, q) && !e.used[p] {
 				delete(t.pkgs, p)
 			}
 		}

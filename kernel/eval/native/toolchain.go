@@ -154,13 +154,20 @@ func (t *toolchain) noteUsed(paths []string, used map[string]bool) {
 	}
 }
 
+// fixed reports whether a package cannot change while the engine lives: the standard library, rt and what rt imports. It is called with mu
+// held.
+func (t *toolchain) fixed(p string, q *pkg) bool {
+	r := t.pkgs[rtPath]
+	return q.Std || p == rtPath || r != nil && slices.Contains(r.Deps, p)
+}
+
 // reset forgets packages outside the standard library: a new process can load them as they are.
 func (t *toolchain) reset() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.remap = map[string]string{}
 	for p, q := range t.pkgs {
-		if !q.Std && p != rtPath {
+		if !t.fixed(p, q) {
 			delete(t.pkgs, p)
 		}
 	}
@@ -261,7 +268,7 @@ func (t *toolchain) load() {
 func (t *toolchain) save() {
 	m := map[string]*pkg{}
 	for p, q := range t.pkgs {
-		if q.Std || p == rtPath || strings.HasPrefix(p, "github.com/petermattis/goid") {
+		if t.fixed(p, q) {
 			m[p] = q
 		}
 	}
