@@ -25,8 +25,9 @@ const (
 	DefaultMaxInputBytes = 64 << 30
 )
 
-// WriteOptions steer Write. The zero value writes everything the trace holds except its host name.
+// WriteOptions steer Write. The zero value writes everything the trace holds except what says whose it is.
 type WriteOptions struct {
-	// Host writes Meta.Host ("host_name"), which is private unless asked for.
+	// Host writes what is private unless asked for: Meta.Host, and those values of Meta that hold names of users and
+	// machines or their environment ("username", "metadata", …).
 	Host bool
 }

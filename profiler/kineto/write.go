@@ -112,7 +112,7 @@ func (x *writer) header(opt WriteOptions) {
 		x.top("deviceProperties", d)
 	}
 	for _, v := range m.Values {
-		if json.Valid([]byte(v.Value)) {
+		if json.Valid([]byte(v.Value)) && (opt.Host || !private[v.Key]) {
 			x.top(v.Key, v.Value)
 		}
 	}
@@ -136,6 +136,13 @@ func (x *writer) header(opt WriteOptions) {
 	}
 	x.b = append(x.b, "\n\"traceEvents\":["...)
 	x.first = true
+}
+
+// private are the keys of metadata that are known to hold names or environments: "metadata" is what some tools dump the
+// whole environment to, tokens included.
+var private = map[string]bool{
+	"host_name": true, "hostname": true, "host": true, "username": true, "user_name": true, "user": true, "tw_user": true,
+	"metadata": true, "environment": true, "env": true, "mast_job_environment": true,
 }
 
 // top writes one member of the top-level object.

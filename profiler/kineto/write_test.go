@@ -140,6 +140,21 @@ func TestLiveTraceIsReadBack(t *testing.T) {
 	}
 }
 
+func TestPrivateMetadataIsLeftOut(t *testing.T) {
+	tr := live()
+	tr.Meta.Values = []trace.KeyValue{{Key: "metadata", Value: `{"TOKEN":"hush"}`}, {Key: "username", Value: `"hush"`}, {Key: "trace_id", Value: `"7"`}}
+	for _, host := range []bool{false, true} {
+		var out bytes.Buffer
+		if err := Write(&out, tr, WriteOptions{Host: host}); err != nil {
+			t.Fatal(err)
+		}
+		text := out.String()
+		if strings.Contains(text, "hush") != host || strings.Contains(text, "secret-host") != host || !strings.Contains(text, `"trace_id":"7"`) {
+			t.Errorf("asked for private metadata: %v, wrote %.300s", host, text)
+		}
+	}
+}
+
 func TestWriteReportsErrors(t *testing.T) {
 	if err := Write(full{}, live(), WriteOptions{}); err == nil || !strings.Contains(err.Error(), "disk full") {
 		t.Errorf("got %v", err)
