@@ -18,6 +18,7 @@ import "embed"
 //go:embed profiler/*.go
 //go:embed profiler/analyze/*.go
 //go:embed profiler/goruntime/*.go
+//go:embed profiler/hooks/gonum/*.go
 //go:embed profiler/insession/*.go
 //go:embed profiler/kineto/*.go
 //go:embed profiler/pprof/*.go

@@ -152,6 +152,9 @@ func (e *Evaluator) Run(ctx context.Context, c *cell.Cell, code string, line int
 	defer e.run.Unlock()
 	e.setBusy(true)
 	defer e.setBusy(false)
+	if r, ok := e.cfg.Runner.(interface{ TellReset(out cell.Output) }); ok {
+		r.TellReset(out) // also when the cell fails to check, because of what was lost
+	}
 	e.mu.Lock()
 	e.codes[c.N], e.last = c.Code, c.N
 	e.mu.Unlock()

@@ -87,6 +87,7 @@ func (c *Conv2d) Backward(dy *Tensor) *Tensor {
 			sumRows(out, c.Bias.Grad.Data)
 		}
 	}
+	x.done()
 	c.x = nil
 	return dx
 }

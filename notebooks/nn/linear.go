@@ -47,6 +47,7 @@ func (l *Linear) Backward(dy *Tensor) *Tensor {
 	}
 	dx := New(n, in)
 	blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, matrix(n, out, dy.Data), matrix(out, in, l.Weight.Value.Data), 0, matrix(n, in, dx.Data))
+	l.x.done()
 	l.x = nil
 	return dx
 }

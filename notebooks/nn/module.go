@@ -45,6 +45,7 @@ type Sequential []Module
 func (s Sequential) Forward(x *Tensor) *Tensor {
 	for i, m := range s {
 		y := m.Forward(x)
+		y.passed = i < len(s)-1 && !keepsOutput(m)
 		if i > 0 && !keepsInput(m) && !keepsOutput(s[i-1]) {
 			x.Release()
 		}

@@ -12,6 +12,7 @@ type BasicBlock struct {
 	Down         Sequential // nil: the shortcut is the identity
 
 	relu1, relu2 ReLU
+	x            *Tensor // the input, when the block is to release it
 }
 
 // NewBasicBlock makes a block that changes channels from in to out and size by stride.
@@ -29,6 +30,9 @@ func NewBasicBlock(r *rand.Rand, in, out, stride int) *BasicBlock {
 // Forward implements Module.
 func (b *BasicBlock) Forward(x *Tensor) *Tensor {
 	defer begin("nn.BasicBlock", x).End()
+	if x.passed { // both branches need it
+		x.passed, b.x = false, x
+	}
 	y := Sequential{b.Conv1, b.Norm1, &b.relu1, b.Conv2, b.Norm2}.Forward(x)
 	short := x
 	if b.Down != nil {
@@ -52,6 +56,8 @@ func (b *BasicBlock) Backward(dy *Tensor) *Tensor {
 		defer short.Release()
 	}
 	add(dx, short)
+	b.x.Release()
+	b.x = nil
 	return dx
 }
 

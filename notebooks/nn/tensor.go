@@ -13,6 +13,7 @@ type Tensor struct {
 	Data  []float32
 
 	released bool // or not its own memory
+	passed   bool // nobody but the layer that takes it needs it: that layer's backward pass releases it
 	mem      memory
 	cleanup  runtime.Cleanup
 }
@@ -59,6 +60,13 @@ func (t *Tensor) Release() {
 	t.released = true
 	untrack(t)
 	t.Data = nil
+}
+
+// done releases a layer's kept input when nobody else needs it.
+func (t *Tensor) done() {
+	if t != nil && t.passed {
+		t.Release()
+	}
 }
 
 // Bytes is the size of the tensor's data.
