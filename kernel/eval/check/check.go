@@ -75,7 +75,7 @@ func (s *Session) check(ctx context.Context, v *view, st *state, n int, code str
 	pieces := Cut(code)
 	ps, syntax := parsePieces(code, pieces)
 	if len(syntax) > 0 {
-		c := &Checked{N: n, Code: code, Pieces: pieces, Fset: v.fset, session: s}
+		c := &Checked{N: n, Code: code, Pieces: pieces, Fset: v.fset}
 		c.report(syntax)
 		return c
 	}
@@ -87,7 +87,7 @@ func (s *Session) checkPieces(ctx context.Context, v *view, st *state, n int, co
 	p := plan{query: query, changed: map[*Symbol]bool{}, extended: map[*Symbol]bool{}, stay: map[*item]string{}, stuck: map[*item]bool{}}
 	for range maxAttempts {
 		k := &checker{ctx: ctx, plan: p, s: s, v: v, st: st, code: code, lines: lineStarts(code), ps: ps,
-			c:   &Checked{N: n, Code: code, Pieces: pieces, Fset: v.fset, session: s},
+			c:   &Checked{N: n, Code: code, Pieces: pieces, Fset: v.fset},
 			own: map[string]*ownName{}, aliases: map[string]string{}, edits: map[int]cellEdit{}, imports: map[string]string{},
 			fresh: map[*Symbol]*Symbol{}, dirty: map[*Symbol]bool{}, grown: map[*Symbol]bool{}, wasBound: map[*item]*item{},
 			spelt: map[string]*Symbol{}}
@@ -96,7 +96,7 @@ func (s *Session) checkPieces(ctx context.Context, v *view, st *state, n int, co
 		}
 		p = k.plan
 	}
-	c := &Checked{N: n, Code: code, Pieces: pieces, Fset: v.fset, session: s}
+	c := &Checked{N: n, Code: code, Pieces: pieces, Fset: v.fset}
 	c.report([]problem{{0, 0, "the redefinitions in this cell do not settle; split it into several cells"}})
 	return &checker{c: c}
 }

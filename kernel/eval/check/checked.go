@@ -55,7 +55,6 @@ type Checked struct {
 	Errors   []cell.Diagnostic // of this cell, sorted by position
 	Warnings []cell.Diagnostic // soft findings in this cell, and what redefinition did to earlier cells
 
-	session *Session
 	names   names
 	spelt   map[string]*Symbol             // package-level names of Pkg
 	methods map[*Symbol]map[string]*Symbol // of types, by name
