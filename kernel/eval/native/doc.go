@@ -27,4 +27,15 @@
 // the cell that redefines it (Checked.Rebound), and when a type of an earlier cell gets other methods (Checked.Extended)
 // the type is emitted again with everything that mentions it; variables of such types are given the new version of the
 // type, which is laid out alike.
+//
+// # Where a cell differs from a program
+//
+//   - reflect's PkgPath and the names of functions in stack traces have the path of the cell's package. Translate and rt.PlainNames put
+//     the user's names back into what is shown.
+//   - Unexported methods are exported to reflection, and some messages of the runtime name them G__m.
+//   - Values in closures, channels and the sync package's containers keep the old version of a type that gets methods; closures and
+//     goroutines that are running keep the functions that they were compiled with.
+//   - A struct type of one cell is not assignable to an anonymous struct with the same unexported fields that another cell writes; a
+//     conversion is always possible.
+//   - Each new plugin costs the session process about 2 MB of memory for good (BenchmarkMemory): Go does not unload plugins.
 package native

@@ -8,7 +8,10 @@ import (
 	"github.com/gander-go/gander/kernel/eval/check"
 )
 
-const rtPath = "github.com/gander-go/gander/kernel/session/rt"
+const (
+	ganderPath = "github.com/gander-go/gander/"
+	rtPath     = ganderPath + "kernel/session/rt"
+)
 
 // file is one package in the making: what its text needs of others.
 type file struct {

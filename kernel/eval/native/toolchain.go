@@ -184,7 +184,7 @@ func (t *toolchain) need(ctx context.Context, paths []string) error {
 		if p == "unsafe" || t.pkgs[p] != nil {
 			continue
 		}
-		if strings.HasPrefix(p, "github.com/gander-go/gander/") {
+		if strings.HasPrefix(p, ganderPath) {
 			ours = append(ours, p)
 		} else {
 			theirs = append(theirs, p)
@@ -223,6 +223,9 @@ func (t *toolchain) list(ctx context.Context, dir string, paths []string) error 
 		f := strings.Split(l, "\t")
 		if len(f) != 4 || f[1] == "" {
 			continue
+		}
+		if old := t.pkgs[f[0]]; old != nil && dir != ws.Dir && (t.fixed(f[0], old) || strings.HasPrefix(f[0], ganderPath)) {
+			continue // what the session process holds stays, whatever another module thinks of it
 		}
 		q := &pkg{Export: f[1], Std: f[2] == "true"}
 		if !q.Std {
