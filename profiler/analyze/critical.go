@@ -44,7 +44,7 @@ type PathReport struct {
 	Start    int64            `json:"start"`
 	End      int64            `json:"end"`
 	Edges    []PathEdge       `json:"edges"`
-	Critical []int32          `json:"-"`              // slices on the path, in time order
+	Critical []int32          `json:"-"`              // slices on the path, by start, callers first
 	Time     map[string]int64 `json:"time"`           // ns by Bound
 	Note     string           `json:"note,omitempty"` // what limits the result, e.g. no synchronisation events
 }

@@ -18,9 +18,10 @@ type pathBuilder struct {
 	window span
 	sync   bool // synchronisation events were recorded
 
-	events []int32         // slices
-	local  map[int32]int32 // event by slice
-	edges  []pathEdge
+	events   []int32 // slices
+	byStream map[int64][]launched
+	local    map[int32]int32 // event by slice
+	edges    []pathEdge
 }
 
 type pathEdge struct {
@@ -144,7 +145,7 @@ func (b *pathBuilder) deviceWork() {
 			b.edge(2*k, 2*k+1, EdgeWork, false, e.slice)
 			launched := s[e.call].Start
 			started, _ := slices.BinarySearch(starts, launched+1)
-			idle := started == len(starts) && (len(ends) == 0 || slices.Max(ends[max(0, len(ends)-1):]) <= launched)
+			idle := started == len(starts) && (len(ends) == 0 || ends[len(ends)-1] <= launched)
 			source := waits.before(s[e.slice].Track, launched, e.start, s)
 			if source >= 0 && s[source].End() > launched {
 				idle = false

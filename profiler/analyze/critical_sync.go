@@ -11,6 +11,9 @@ import (
 func (b *pathBuilder) hostWaits() {
 	s := b.t.Slices
 	streams := b.x.streams(Exact)
+	for _, events := range streams {
+		slices.SortFunc(events, func(p, q deviceEvent) int { return compareInt(p.end, q.end) })
+	}
 	for i, c := range b.x.class {
 		if c != trace.ClassSync {
 			continue
@@ -21,18 +24,16 @@ func (b *pathBuilder) hostWaits() {
 		if call < 0 || !in {
 			continue
 		}
-		name := b.t.Name(&s[i])
-		for _, events := range streams {
-			if strings.HasPrefix(name, "Stream Sync") && b.x.streamArg(events[0].slice) != b.x.streamArg(int32(i)) {
-				continue
-			}
-			if strings.HasPrefix(name, "Event Sync") || strings.HasPrefix(name, "Stream Wait") {
-				continue
-			}
-			b.waitFor(host, call, lastBefore(events, s[call].End()))
-		}
-		if strings.HasPrefix(name, "Event Sync") {
+		switch name := b.t.Name(&s[i]); {
+		case strings.HasPrefix(name, "Stream Wait"):
+		case strings.HasPrefix(name, "Event Sync"):
 			b.waitFor(host, call, b.recorded(&s[i]))
+		default:
+			for _, events := range streams {
+				if strings.HasPrefix(name, "Context") || b.x.streamArg(events[0].slice) == b.x.streamArg(int32(i)) {
+					b.waitFor(host, call, lastBefore(events, s[call].End()))
+				}
+			}
 		}
 	}
 }
@@ -47,15 +48,39 @@ func (b *pathBuilder) waitFor(host, call, work int32) {
 	}
 }
 
-// lastBefore returns the piece of a stream's work that ended last by a time.
-func lastBefore(events []deviceEvent, at int64) int32 {
-	found, end := trace.NoSlice, int64(0)
-	for i := range events {
-		if e := &events[i]; e.end <= at && (found < 0 || e.end > end) {
-			found, end = e.slice, e.end
+// lastBefore returns the piece of a stream's work, ordered by end, that ended last by a time, or NoSlice.
+func lastBefore(byEnd []deviceEvent, at int64) int32 {
+	n, _ := slices.BinarySearchFunc(byEnd, at+1, func(e deviceEvent, at int64) int { return compareInt(e.end, at) })
+	if n == 0 {
+		return trace.NoSlice
+	}
+	return byEnd[n-1].slice
+}
+
+// launched is a piece of device work with the time of its launch.
+type launched struct {
+	at   int64
+	work int32
+}
+
+// launchesOn returns what was launched on a stream (any for a negative one), ordered by the launch.
+func (b *pathBuilder) launchesOn(stream int64) []launched {
+	stream = max(stream, -1)
+	if list, ok := b.byStream[stream]; ok {
+		return list
+	}
+	if b.byStream == nil {
+		b.byStream = map[int64][]launched{}
+	}
+	list := []launched{}
+	for i, c := range b.x.class {
+		if call := b.x.callOf(int32(i)); c.DeviceWork() && call >= 0 && (stream < 0 || b.x.streamArg(int32(i)) == stream) {
+			list = append(list, launched{b.t.Slices[call].Start, int32(i)})
 		}
 	}
-	return found
+	slices.SortStableFunc(list, func(p, q launched) int { return compareInt(p.at, q.at) })
+	b.byStream[stream] = list
+	return list
 }
 
 // recorded returns the device work after which the event was recorded that a synchronisation waited for.
@@ -68,20 +93,12 @@ func (b *pathBuilder) recorded(sync *trace.Slice) int32 {
 	if record < 0 {
 		return trace.NoSlice
 	}
-	found, launch := trace.NoSlice, int64(0)
-	for i, c := range b.x.class {
-		if !c.DeviceWork() {
-			continue
-		}
-		call := b.x.callOf(int32(i))
-		if call < 0 || args.WaitStream >= 0 && b.x.streamArg(int32(i)) != args.WaitStream {
-			continue
-		}
-		if at := b.t.Slices[call].Start; at <= b.t.Slices[record].Start && (found < 0 || at > launch) {
-			found, launch = int32(i), at
-		}
+	list := b.launchesOn(args.WaitStream)
+	n, _ := slices.BinarySearchFunc(list, b.t.Slices[record].Start+1, func(l launched, at int64) int { return compareInt(l.at, at) })
+	if n == 0 {
+		return trace.NoSlice
 	}
-	return found
+	return list[n-1].work
 }
 
 // streamWaits are the waits of streams for events of other streams, by stream.
@@ -179,7 +196,16 @@ func (b *pathBuilder) longest(r *PathReport) {
 		mark(edge.From)
 	}
 	slices.Reverse(r.Edges)
-	slices.Reverse(r.Critical)
+	slices.SortFunc(r.Critical, func(p, q int32) int {
+		s, u := &b.t.Slices[p], &b.t.Slices[q]
+		switch {
+		case s.Start != u.Start:
+			return compareInt(s.Start, u.Start)
+		case s.Dur != u.Dur:
+			return compareInt(u.Dur, s.Dur)
+		}
+		return int(p - q)
+	})
 	delete(r.Time, "")
 }
 

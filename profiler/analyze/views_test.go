@@ -364,3 +364,38 @@ func TestRecursionCounts(t *testing.T) {
 		}
 	}
 }
+
+func TestCriticalPathFollowsTheDevice(t *testing.T) {
+	m := newMaker()
+	th := m.thread(1)
+	d := m.device(0, 8)
+	st, other := m.track(trace.TrackStream, 7, d), m.track(trace.TrackStream, 9, d)
+	m.add(trace.ClassAnnotation, "user_annotation", th, "step", 0, 500)
+	m.launch(th, st, "long", 10, 5, 30, 300, 0)
+	m.launch(th, st, "next", 20, 5, 340, 50, 0)
+	m.launch(th, other, "short", 40, 5, 50, 10, 0)
+	call := m.add(trace.ClassRuntime, "cuda_runtime", th, "cudaStreamSynchronize", 60, 340)
+	call.Corr = 99
+	m.Syncs = append(m.Syncs, trace.SyncArgs{Stream: 7, WaitRecordCorr: 0})
+	s := m.add(trace.ClassSync, "cuda_sync", st, "Stream Sync", 60, 335)
+	s.Corr, s.Kind, s.Args = 99, trace.ArgSync, 1
+	r, err := CriticalPath(m.done(), PathOptions{Annotation: "step"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, i := range r.Critical {
+		names = append(names, m.Name(&m.Slices[i]))
+	}
+	if got := strings.Join(names, " "); got != "step cudaLaunchKernel long next cudaStreamSynchronize" {
+		t.Errorf("path %s", got)
+	}
+	// 10 us until the launch, 20 of delay, 300, 10 between the kernels, 50, and the range's last 100.
+	want := map[string]int64{"cpu_bound": 110_000, "gpu_kernel_launch_overhead": 20_000, "gpu_compute_bound": 350_000, "gpu_kernel_kernel_overhead": 10_000}
+	if fmt.Sprint(r.Time) != fmt.Sprint(want) || r.Note != "" {
+		t.Errorf("%v, want %v; %s", r.Time, want, r.Note)
+	}
+	if text := r.Text(); !strings.Contains(text, "gpu_compute_bound") {
+		t.Error(text)
+	}
+}
