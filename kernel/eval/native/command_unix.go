@@ -17,3 +17,6 @@ func command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	cmd.WaitDelay = time.Second
 	return cmd
 }
+
+// isGone reports whether no process has the id pid.
+func isGone(pid int) bool { return syscall.Kill(pid, 0) == syscall.ESRCH }

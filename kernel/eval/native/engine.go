@@ -66,7 +66,8 @@ func New(o Options) (*Engine, error) {
 	if o.Dir == "" {
 		o.Dir = o.Workspace.Dir
 	}
-	work, err := os.MkdirTemp("", "gander-cells-")
+	removeLeftovers(os.TempDir())
+	work, err := os.MkdirTemp("", fmt.Sprintf("%s%d-", workPrefix, os.Getpid()))
 	if err != nil {
 		return nil, fmt.Errorf("making the compiled engine: %w", err)
 	}
@@ -77,6 +78,22 @@ func New(o Options) (*Engine, error) {
 	}
 	e.forget()
 	return e, nil
+}
+
+const workPrefix = "gander-cells-"
+
+// removeLeftovers removes the directories of engines whose process ended without closing them.
+func removeLeftovers(dir string) {
+	old, err := filepath.Glob(filepath.Join(dir, workPrefix+"*-*"))
+	if err != nil {
+		return
+	}
+	for _, d := range old {
+		id, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(d), workPrefix), "-")
+		if pid, err := strconv.Atoi(id); err == nil && isGone(pid) {
+			os.RemoveAll(d)
+		}
+	}
 }
 
 func (e *Engine) forget() {

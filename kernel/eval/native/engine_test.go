@@ -3,7 +3,9 @@ package native
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -352,5 +354,28 @@ func TestCompilerComplaint(t *testing.T) {
 	}
 	if d := ue.Diags[0]; d.Cell != 1 || d.Line != 3 || d.Message != "no such thing" {
 		t.Errorf("diagnostic %+v", d)
+	}
+}
+
+// TestLeftovers removes what an engine left behind whose process was killed, and nothing else.
+func TestLeftovers(t *testing.T) {
+	dir := t.TempDir()
+	gone := exec.Command("true")
+	if err := gone.Run(); err != nil {
+		t.Skip(err)
+	}
+	left := filepath.Join(dir, fmt.Sprintf("%s%d-1", workPrefix, gone.Process.Pid))
+	mine := filepath.Join(dir, fmt.Sprintf("%s%d-1", workPrefix, os.Getpid()))
+	other := filepath.Join(dir, workPrefix+"x-1")
+	for _, d := range []string{left, mine, other} {
+		if err := os.MkdirAll(filepath.Join(d, "sub"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	removeLeftovers(dir)
+	for d, want := range map[string]bool{left: false, mine: true, other: true} {
+		if _, err := os.Stat(d); (err == nil) != want {
+			t.Errorf("%s is there: %v", d, err == nil)
+		}
 	}
 }
