@@ -387,7 +387,7 @@ func TestCriticalPathFollowsTheDevice(t *testing.T) {
 	for _, i := range r.Critical {
 		names = append(names, m.Name(&m.Slices[i]))
 	}
-	if got := strings.Join(names, " "); got != "step cudaLaunchKernel long next cudaStreamSynchronize" {
+	if got := strings.Join(names, " "); got != "step cudaLaunchKernel long cudaStreamSynchronize next" {
 		t.Errorf("path %s", got)
 	}
 	// 10 us until the launch, 20 of delay, 300, 10 between the kernels, 50, and the range's last 100.
