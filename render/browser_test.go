@@ -420,6 +420,21 @@ func TestTableSortsFiltersAndSaves(t *testing.T) {
 	clean(t, p)
 }
 
+func TestTimeUnitHoldsInLiveTables(t *testing.T) {
+	b := rendertest.Open(t)
+	x, err := Profile(sample(t), Options{Views: []View{ViewTable}, TimeUnit: "us"})
+	must(t, err)
+	page, err := rendertest.PageOf(rendertest.Plain, rendertest.Output{HTML: x.HTML})
+	must(t, err)
+	p := open(t, b, page, rendertest.View{})
+	settle(t, p)
+	text := eval[string](t, p, `document.querySelector('.gpk-live table tbody').innerText`)
+	if !strings.Contains(text, " µs") || strings.Contains(text, " ms") || strings.Contains(text, " ns") {
+		t.Errorf("units differ: %.300s", text)
+	}
+	clean(t, p)
+}
+
 // TestMillionEvents opens the page of a million events. It bounds work per paint and sizes, which do not depend on how
 // busy the machine is the way frame times do.
 func TestMillionEvents(t *testing.T) {

@@ -29,6 +29,7 @@ type packs struct {
 
 func newContainer(o Options) *container {
 	c := &container{packed: &packs{}}
+	c.doc.Unit = o.TimeUnit
 	c.doc.Title, c.doc.Note = strings.ToValidUTF8(o.Title, ""), strings.ToValidUTF8(o.Note, "")
 	return c
 }

@@ -5,6 +5,7 @@ package render
 type document struct {
 	Title  string      `json:"title"`
 	Note   string      `json:"note"`
+	Unit   string      `json:"unit,omitempty"` // "s", "ms" or "us": of all times in tables
 	Views  []viewPart  `json:"views,omitempty"`
 	Groups []groupPart `json:"groups,omitempty"` // one per trace, in place of Views
 }

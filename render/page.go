@@ -95,6 +95,7 @@ func rankName(t *trace.Trace, i int) string {
 // group builds a document of its own whose static form and packed data go to c.
 func (c *container) group(label string, o Options, build func(sub *container) error) error {
 	sub := &container{packed: c.packed}
+	sub.doc.Unit = o.TimeUnit
 	if err := build(sub); err != nil {
 		return err
 	}

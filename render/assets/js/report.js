@@ -54,6 +54,7 @@ async function views(root, doc, blob) {
     return made[i];
   }
   async function part(panel, p) {
+    p.time = doc.unit;
     const body = el('div', { class: 'gpk-body' }), box = el('div', { class: 'gpk-part' + (p.half ? ' gpk-half' : '') }, p.title ? el('h4', { textContent: p.title }) : null, p.note && p.k !== 'timeline' ? el('p', { class: 'gpk-note', textContent: p.note }) : null, body);
     panel.append(box);
     try { return p.blob == null ? KINDS[p.k](body, p, bus) : KINDS[p.k](body, p, await blob(p.blob), bus); }

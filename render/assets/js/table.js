@@ -38,7 +38,7 @@ function table(root, spec, bus) {
   const widths = cols.map((c, i) => {
     let w = c.n.length + 3;
     const step = Math.max(1, Math.floor(count / 200));
-    for (let k = 0; k < count; k += step) w = Math.max(w, num[i] ? format(c.u, data[i][k]).length : String(data[i][k] ?? '').length);
+    for (let k = 0; k < count; k += step) w = Math.max(w, num[i] ? format(c.u, data[i][k], spec.time).length : String(data[i][k] ?? '').length);
     return clamp(w, 5, i ? 38 : 54) * (num[i] ? 6.8 : 7.2) + 22;
   });
   const shown = () => cols.map((_, i) => i).filter(i => !hidden.has(i));
@@ -84,7 +84,7 @@ function table(root, spec, bus) {
   function line(i, k, vis) {
     const tr = el('tr', { 'aria-rowindex': k + 2 });
     for (const c of vis) {
-      const v = data[c][i], n = num[c], s = n ? format(cols[c].u, v) : v == null ? '' : String(v), td = el(c ? 'td' : 'th', c ? { class: n ? 'r' : null } : { scope: 'row' });
+      const v = data[c][i], n = num[c], s = n ? format(cols[c].u, v, spec.time) : v == null ? '' : String(v), td = el(c ? 'td' : 'th', c ? { class: n ? 'r' : null } : { scope: 'row' });
       if (!n) td.title = s;
       if (cols[c].heat && max[c] && v) { td.style.setProperty('--w', (Math.abs(v) / max[c] * 100).toFixed(1) + '%'); td.classList.add(v < 0 ? 'neg' : 'bar'); }
       if (c === spec.find && bus && bus.has('find')) td.append(el('button', { type: 'button', class: 'gpk-find', textContent: s, title: s + '\nFind in the timeline', onclick: () => bus.emit('find', s) }));

@@ -28,7 +28,8 @@ const FORMATS = {
 };
 // Without zeros behind the point: 1.50 GiB is 1.5 GiB.
 const trimZeros = s => s.replace(/(\.\d*?)0+(?= |$)/, '$1').replace(/\.(?= |$)/, '');
-const format = (unit, v) => v == null ? '' : (FORMATS[unit] || String)(v);
+const UNITS = { s: [1e9, ' s'], ms: [1e6, ' ms'], us: [1e3, ' µs'] };
+const format = (unit, v, time) => unit === 'ns' && UNITS[time] && v != null ? (v / UNITS[time][0]).toFixed(3) + UNITS[time][1] : v == null ? '' : (FORMATS[unit] || String)(v);
 
 // Lumino (JupyterLab, Notebook 7) asks the focused element itself for this attribute; without it the keys 'a', 'd d'
 // or 'x' pressed in a chart would edit the notebook.
