@@ -53,6 +53,26 @@ func evalText(t *testing.T, p *rendertest.Page, expr string) string {
 	return s
 }
 
+// TestCodeIsReadable compares the colour of every piece of code with the ground.
+func TestCodeIsReadable(t *testing.T) {
+	b := rendertest.Open(t)
+	for _, dark := range []bool{false, true} {
+		p, err := b.Show(write(t, tour(t), Options{}), rendertest.View{Dark: dark})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(p.Close)
+		// Contrast as WCAG 2 has it; 3 is its limit for large text and for parts of pictures.
+		bad := evalText(t, p, `(()=>{const rgb=s=>s.match(/[\d.]+/g).slice(0,3).map(Number),lum=c=>c.map(v=>{v/=255;return v<=.03928?v/12.92:((v+.055)/1.055)**2.4}).reduce((a,v,i)=>a+v*[.2126,.7152,.0722][i],0);
+const ground=lum(rgb(getComputedStyle(document.body).backgroundColor)),out=[];
+for(const e of document.querySelectorAll('pre span')){if(!e.textContent.trim()||e.children.length)continue;const l=lum(rgb(getComputedStyle(e).color)),c=(Math.max(l,ground)+.05)/(Math.min(l,ground)+.05);if(c<3)out.push(e.className+' '+e.textContent+' '+c.toFixed(1))}
+return [...new Set(out)].join('\n')})()`)
+		if bad != "" {
+			t.Errorf("dark %v: hard to read:\n%s", dark, bad)
+		}
+	}
+}
+
 func TestPageInABrowser(t *testing.T) {
 	b := rendertest.Open(t)
 	t.Run("trusted", func(t *testing.T) {

@@ -36,10 +36,11 @@ func highlight(code, language string) (string, error) {
 	return b.String(), nil
 }
 
-// highlightCSS is the style of highlighted code on light and dark grounds. The ground itself is the page's.
+// highlightCSS is the style of highlighted code on light and dark grounds. The ground itself is the page's. Each applies
+// alone: what one style leaves to the text's own colour must not get the other's.
 func highlightCSS() (string, error) {
 	var b bytes.Buffer
-	for _, s := range []struct{ name, open, end string }{{"github", "", ""}, {"github-dark", "@media(prefers-color-scheme:dark){\n", "}\n"}} {
+	for _, s := range []struct{ name, open, end string }{{"github", "@media not all and (prefers-color-scheme:dark){\n", "}\n"}, {"github-dark", "@media(prefers-color-scheme:dark){\n", "}\n"}} {
 		b.WriteString(s.open)
 		var css bytes.Buffer
 		if err := formatter().WriteCSS(&css, styles.Get(s.name)); err != nil {
