@@ -54,7 +54,7 @@ func highlightCSS() (string, error) {
 		}
 		b.WriteString(s.end)
 	}
-	b.WriteString("." + classPrefix + "chroma{background:none!important}\n")
+	b.WriteString("." + classPrefix + "chroma{background:none}.md pre." + classPrefix + "chroma{background:var(--soft)}\n")
 	return b.String(), nil
 }
 
