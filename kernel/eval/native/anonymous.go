@@ -81,6 +81,6 @@ func (u *unit) accessors(c *check.Checked, name, params, args string, st *types.
 		if fl.Exported() || fl.Name() == "_" || fl.Pkg() != c.Pkg {
 			continue
 		}
-		fmt.Fprintf(&f.extra, "func %s%s(p *%s%s) *%s { return &p.%s }\n", accessor(name, fl.Name()), params, name, args, f.typeString(c, fl.Type()), fl.Name())
+		fmt.Fprintf(&f.extra, "func %s%s(p *%s%s) *%s { return &p.%s }\n", accessor(name, fieldName(c, fl)), params, name, args, f.typeString(c, fl.Type()), fieldName(c, fl))
 	}
 }

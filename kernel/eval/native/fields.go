@@ -12,6 +12,24 @@ import (
 //
 //	func GF_p_x(p *p) *int { return &p.x }
 
+// fieldName is a field's name as the struct's text has it. The checker spells superseded types by other names, and so names
+// fields that embed them.
+func fieldName(c *check.Checked, f *types.Var) string {
+	if !f.Embedded() {
+		return f.Name()
+	}
+	t := f.Type()
+	if p, ok := t.(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	if n, ok := t.(interface{ Obj() *types.TypeName }); ok && n.Obj().Pkg() == c.Pkg {
+		if s := c.Symbol(n.Obj()); s != nil {
+			return s.Name
+		}
+	}
+	return f.Name()
+}
+
 func accessor(typeName, field string) string { return "GF_" + typeName + "_" + field }
 
 // structHome tells where the fields of t, a struct or a named struct type, are written: the file's own package (hidden is
@@ -86,10 +104,10 @@ func (r *renderer) selector(m *ast.SelectorExpr, e *edits) bool {
 			if cast != "" {
 				arg = "(*" + cast + ")(" + arg + ")"
 			}
-			cur = "(*" + r.f.in(mod) + "." + accessor(name, fl.Name()) + "(" + arg + "))"
+			cur = "(*" + r.f.in(mod) + "." + accessor(name, fieldName(r.c, fl)) + "(" + arg + "))"
 			addressable = true
 		} else {
-			cur += "." + fl.Name()
+			cur += "." + fieldName(r.c, fl)
 			addressable = addressable || isPtr
 		}
 		t = fl.Type()
@@ -204,13 +222,13 @@ func (r *renderer) hiddenLiteral(m *ast.CompositeLit) (text string, ok bool) {
 			fl = st.Field(i)
 		}
 		b.WriteString(r.newlines(r.src.Text[r.off(at):r.off(value.Pos())]))
-		target := "t__." + fl.Name()
+		target := "t__." + fieldName(r.c, fl)
 		if r.unexported(fl) {
 			arg := "&t__"
 			if cast != "" {
 				arg = "(*" + cast + ")(" + arg + ")"
 			}
-			target = "*" + r.f.in(mod) + "." + accessor(name, fl.Name()) + "(" + arg + ")"
+			target = "*" + r.f.in(mod) + "." + accessor(name, fieldName(r.c, fl)) + "(" + arg + ")"
 		}
 		b.WriteString(" " + target + " = " + r.node(value) + ";")
 		at = value.End()

@@ -211,6 +211,9 @@ func (r *renderer) ident(m *ast.Ident, e *edits) {
 			r.spell(m, r.f.symbol(s), e)
 		}
 	case *types.Var:
+		if o.Embedded() && r.c.Info.Defs[m] == nil {
+			r.spell(m, fieldName(r.c, o), e)
+		}
 		if s != nil {
 			e.replace(m.Pos(), m.End(), r.f.variable(r.c, s))
 		}
