@@ -230,6 +230,9 @@ func (r *renderer) hiddenLiteral(m *ast.CompositeLit) (text string, ok bool) {
 			}
 			target = "*" + r.f.in(mod) + "." + accessor(name, fieldName(r.c, fl)) + "(" + arg + ")"
 		}
+		if fl.Name() == "_" {
+			target = "var _ " + r.f.typeString(r.c, fl.Type())
+		}
 		b.WriteString(" " + target + " = " + r.node(value) + ";")
 		at = value.End()
 	}
