@@ -5,7 +5,8 @@
 All times are milliseconds. A request is timed from before it is sent to after its answer is read, on raw sockets, so that
 a client's own sleeps do not count:
 
-  start       start of the process to the first kernel_info reply
+  start       start of the process to the first kernel_info reply; the sockets are connected when the port is open, because
+              ZeroMQ waits 100 ms before it tries a refused connection again
   execute     execute_request of a trivial cell to its idle
   kinfo, complete, is_complete    request to reply on the shell channel
   shutdown    shutdown_request to the end of the process
@@ -14,6 +15,7 @@ a client's own sleeps do not count:
 
 import argparse
 import json
+import socket
 import statistics
 import time
 from pathlib import Path
@@ -49,6 +51,12 @@ class Kernel:
         start = clock()
         self.km.start_kernel()
         self.session = self.km.session
+        while True:
+            try:
+                socket.create_connection((self.km.ip, self.km.shell_port), 1).close()
+                break
+            except OSError:
+                time.sleep(0.001)
         self.shell = self.km.connect_shell(identity=self.session.bsession)
         self.iopub = self.km.connect_iopub()
         self.control = self.km.connect_control(identity=self.session.bsession)
@@ -57,16 +65,18 @@ class Kernel:
             if self.reply(mid, 0.05):
                 break
         self.start = (clock() - start) * 1e3
+        while not self.receive(self.iopub, 0.2):  # until the subscription has arrived: output before it is not for us
+            self.reply(self.send("kernel_info_request", {}))
 
-    def send(self, kind, content, socket=None):
+    def send(self, kind, content, channel=None):
         msg = self.session.msg(kind, content)
-        self.session.send(socket or self.shell, msg)
+        self.session.send(channel or self.shell, msg)
         return msg["header"]["msg_id"]
 
-    def receive(self, socket, timeout):
-        if not socket.poll(timeout * 1e3):
+    def receive(self, channel, timeout):
+        if not channel.poll(timeout * 1e3):
             return None
-        _, frames = self.session.feed_identities(socket.recv_multipart())
+        _, frames = self.session.feed_identities(channel.recv_multipart())
         return self.session.deserialize(frames)
 
     def reply(self, mid, timeout=20):
