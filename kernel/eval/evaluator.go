@@ -369,8 +369,11 @@ func (e *Evaluator) finish(c *check.Checked, b *built, done *link.Done) *cell.Re
 		return &cell.Result{}
 	}
 	stack := done.Err.Stack
-	if t, ok := b.engine.(Translator); ok {
-		stack = t.Translate(stack)
+	// Whichever engine ran the cell, the stack has frames of compiled functions.
+	for _, eng := range []Engine{b.engine, e.cfg.Native} {
+		if t, ok := eng.(Translator); ok {
+			stack = t.Translate(stack)
+		}
 	}
 	frames := e.frames(stack)
 	switch {
