@@ -26,3 +26,7 @@ import "embed"
 //go:embed profiler/timing/*.go
 //go:embed profiler/trace/*.go
 var Sources embed.FS
+
+// CellPackages are the embedded packages that the session process does not link: cells import them, and bring the modules
+// that they need themselves.
+var CellPackages = []string{"profiler/hooks/gonum"}
