@@ -4,10 +4,12 @@ package gander
 
 import "embed"
 
-// Sources are the packages that the session process is made of (kernel/session/worker/parts names them), with go.mod and
-// go.sum. Files that end in _test.go are not used. A test in kernel/session fails when a package is missing here.
+// Sources are the packages that the session process is made of (kernel/session/worker/parts names them) and those that cells
+// can import beside (kernel/session names them), with go.mod and go.sum. Files that end in _test.go are not used. A test in
+// kernel/session fails when a package is missing here.
 //
 //go:embed go.mod go.sum
+//go:embed cuda/driver/*.go cuda/driver/*.c cuda/driver/*.h
 //go:embed display/*.go
 //go:embed kernel/session/link/*.go
 //go:embed kernel/session/rt/*.go

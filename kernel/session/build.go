@@ -63,6 +63,7 @@ func Prepare(ctx context.Context, cfg BuildConfig) (*Workspace, error) {
 	if err != nil {
 		return nil, err
 	}
+	offerCUDA(ctx, w, root, w.cc)
 	w.Dir = filepath.Join(root, "work", workspaceKey(w, files))
 	w.Source = filepath.Join(w.Dir, "gander")
 	w.Binary = filepath.Join(w.Dir, "session")
@@ -209,6 +210,7 @@ func toolchain(ctx context.Context, goCommand string) (*Workspace, error) {
 	if _, err := exec.LookPath(cc[0]); err != nil {
 		return nil, &NoToolchain{fmt.Sprintf("a C compiler, and %q was not found (install gcc, or set CC)", cc[0])}
 	}
+	w.cc = cc
 	return w, nil
 }
 
@@ -279,7 +281,13 @@ func workspaceKey(w *Workspace, files map[string][]byte) string {
 	h := sha256.New()
 	fmt.Fprintln(h, w.GoVersion, w.GOROOT, w.Flags, w.LDFlags)
 	for _, v := range []string{"CC", "CGO_CFLAGS", "CGO_LDFLAGS", "GOAMD64", "GOARM64", "GOEXPERIMENT"} {
-		fmt.Fprintln(h, v, os.Getenv(v))
+		value := ""
+		for _, kv := range w.Env { // the last one counts, as for the go command
+			if s, ok := strings.CutPrefix(kv, v+"="); ok {
+				value = s
+			}
+		}
+		fmt.Fprintln(h, v, value)
 	}
 	names := make([]string, 0, len(files))
 	for n := range files {

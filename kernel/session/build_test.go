@@ -23,8 +23,12 @@ func TestSourcesAreComplete(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("go", "list", "-deps", "-json=ImportPath,Module,GoFiles,CgoFiles,SFiles,HFiles,CFiles,EmbedFiles",
-		ownModule+"/kernel/session/worker/parts", ownModule+"/kernel/session/worker/plugins")
+	args := []string{"list", "-deps", "-json=ImportPath,Module,GoFiles,CgoFiles,SFiles,HFiles,CFiles,EmbedFiles",
+		ownModule + "/kernel/session/worker/parts", ownModule + "/kernel/session/worker/plugins"}
+	for _, p := range importable {
+		args = append(args, ownModule+"/"+p)
+	}
+	cmd := exec.Command("go", args...)
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatal(err)
@@ -65,7 +69,7 @@ func TestSourcesAreComplete(t *testing.T) {
 	}
 	for f := range files {
 		if dir := path.Dir(f); strings.HasPrefix(dir, "gander/") && !linked[dir] {
-			t.Errorf("embed.go has %s, which the session process does not link", f)
+			t.Errorf("embed.go has %s, which neither the session process links nor cells can import", f)
 		}
 		if strings.HasSuffix(f, "_test.go") || strings.Contains(f, "testdata") {
 			t.Errorf("the workspace has the test file %s", f)

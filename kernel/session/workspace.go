@@ -21,6 +21,8 @@ type Workspace struct {
 	Env       []string // complete environment for go commands
 	Flags     []string // flags of every go build and go list, e.g. -buildvcs=false -mod=mod
 	LDFlags   string   // the value of -ldflags of every link
+
+	cc []string // the C compiler's command
 }
 
 // Module is the module path of a workspace.
