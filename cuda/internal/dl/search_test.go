@@ -1,0 +1,120 @@
+package dl
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func touch(t *testing.T, path ...string) string {
+	t.Helper()
+	f := filepath.Join(path...)
+	if err := os.MkdirAll(filepath.Dir(f), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(f, []byte(f), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+var cupti = Search{
+	Env: "GANDER_TEST_LIB", Names: []string{"libx.so.13", "libx.so.12", "libx.so.11.8", "libx.so"},
+	Extra: []string{"extras/CUPTI/lib64"}, Wheel: []string{"cuda_cupti/lib", "cu13/lib"},
+}
+
+// alone hides the machine's own folders from a test.
+func alone(t *testing.T) string {
+	dir := t.TempDir()
+	for _, v := range []string{"LD_LIBRARY_PATH", "CUDA_HOME", "CUDA_PATH", "CONDA_PREFIX", "VIRTUAL_ENV", "GANDER_TEST_LIB"} {
+		t.Setenv(v, "")
+	}
+	t.Setenv("HOME", dir)
+	return dir
+}
+
+func TestOrder(t *testing.T) {
+	dir := alone(t)
+	ld := touch(t, dir, "ld", "libx.so.12")
+	extra := touch(t, dir, "cuda", "extras/CUPTI/lib64", "libx.so.13")
+	conda := touch(t, dir, "conda", "lib", "libx.so.11.8")
+	wheel13 := touch(t, dir, "venv", "lib/python3.12/site-packages/nvidia/cu13/lib", "libx.so.13")
+	wheel12 := touch(t, dir, "venv", "lib/python3.9/site-packages/nvidia/cuda_cupti/lib", "libx.so.12")
+	t.Setenv("LD_LIBRARY_PATH", filepath.Join(dir, "ld")+":relative:")
+	t.Setenv("CUDA_HOME", filepath.Join(dir, "cuda"))
+	t.Setenv("CONDA_PREFIX", filepath.Join(dir, "conda"))
+	t.Setenv("VIRTUAL_ENV", filepath.Join(dir, "venv"))
+	want := append([]string{ld, extra, conda, wheel13, wheel12}, cupti.Names...)
+	if got := cupti.Files(); !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	s := cupti
+	s.Major = 12
+	want = append([]string{ld, conda, wheel12, extra, wheel13}, cupti.Names...)
+	if got := s.Files(); !slices.Equal(got, want) {
+		t.Errorf("with a driver of 12: got  %q\nwant %q", got, want)
+	}
+}
+
+func TestOverride(t *testing.T) {
+	dir := alone(t)
+	f := touch(t, dir, "mine", "libx.so.12")
+	t.Setenv("CUDA_HOME", dir)
+	touch(t, dir, "lib64", "libx.so.12")
+	for value, want := range map[string]string{f: f, filepath.Dir(f): f, "/nowhere/libx.so": "/nowhere/libx.so"} {
+		t.Setenv("GANDER_TEST_LIB", value)
+		if got := cupti.Files(); !slices.Equal(got, []string{want}) {
+			t.Errorf("%s: got %q", value, got)
+		}
+	}
+}
+
+func TestSameFileOnce(t *testing.T) {
+	dir := alone(t)
+	f := touch(t, dir, "lib64", "libx.so.12")
+	if err := os.Symlink(f, filepath.Join(dir, "lib64", "libx.so")); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("CUDA_HOME", dir)
+	if got := cupti.Files(); !slices.Equal(got, append([]string{f}, cupti.Names...)) {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestCompareVersions(t *testing.T) {
+	list := []string{"cuda-12.10", "cuda-9.1", "cuda-12.9", "cuda-13", "cuda-12", "cuda-11.8"}
+	slices.SortFunc(list, compareVersions)
+	want := []string{"cuda-9.1", "cuda-11.8", "cuda-12", "cuda-12.9", "cuda-12.10", "cuda-13"}
+	if !slices.Equal(list, want) {
+		t.Errorf("got %q", list)
+	}
+}
+
+func TestOpen(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("libraries are opened on Linux only")
+	}
+	l, err := Open("/nowhere/libx.so", "libc.so.6")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l.Symbol("malloc") == nil || l.Symbol("no_such_function") != nil {
+		t.Error("symbols of libc are not found as they are")
+	}
+	if p := l.Path("malloc"); !filepath.IsAbs(p) {
+		t.Errorf("libc lies in %q", p)
+	}
+	if Loaded("libnowhere.so", "libc.so.6") == nil || Loaded("libnowhere.so") != nil {
+		t.Error("what is loaded is not known")
+	}
+	broken := touch(t, t.TempDir(), "libbroken.so")
+	if _, err := Open("/nowhere/libx.so", broken); err == nil || !strings.Contains(err.Error(), broken) {
+		t.Errorf("the error is %v, without the file that exists", err)
+	}
+	if _, err := Open(); err == nil {
+		t.Error("nothing was opened without an error")
+	}
+}
