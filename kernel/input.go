@@ -62,26 +62,29 @@ func (in *input) Ask(prompt string, password bool) (string, error) {
 	if in.ctx.Err() != nil {
 		return "", in.ended()
 	}
-	wait, cancel := context.WithTimeout(in.ctx, connectTime)
-	peer := in.k.stdin.AwaitPeer(wait, in.r.peer.ID())
-	cancel()
-	switch {
-	case in.ctx.Err() != nil:
-		return "", in.ended()
-	case peer == nil:
-		return "", errNoPeer
-	}
-	in.out.Flush()
-	answer := in.send(peer, prompt, password)
 	defer a.forget()
-	select {
-	case text := <-answer:
-		if text == "\x04" {
-			return "", io.EOF
+	for {
+		wait, cancel := context.WithTimeout(in.ctx, connectTime)
+		peer := in.k.stdin.AwaitPeer(wait, in.r.peer.ID())
+		cancel()
+		switch {
+		case in.ctx.Err() != nil:
+			return "", in.ended()
+		case peer == nil:
+			return "", errNoPeer
 		}
-		return text, nil
-	case <-in.ctx.Done():
-		return "", in.ended()
+		in.out.Flush()
+		answer := in.send(peer, prompt, password)
+		select {
+		case text := <-answer:
+			if text == "\x04" {
+				return "", io.EOF
+			}
+			return text, nil
+		case <-in.ctx.Done():
+			return "", in.ended()
+		case <-peer.Gone(): // a page that was reloaded: its new connection is asked
+		}
 	}
 }
 

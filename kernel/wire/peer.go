@@ -26,6 +26,7 @@ type Peer struct {
 	began time.Time // when it was accepted
 
 	trusted atomic.Bool
+	left    chan struct{} // closed when it is disconnected
 
 	// mu guards the fields below.
 	mu      sync.Mutex
@@ -56,7 +57,7 @@ func (o outgoing) cost() int {
 }
 
 func newPeer(c net.Conn, lim *Limits, pending *atomic.Int64) *Peer {
-	p := &Peer{guard: newGuard(c, lim, pending), lim: lim, began: time.Now(), written: make(chan struct{})}
+	p := &Peer{guard: newGuard(c, lim, pending), lim: lim, began: time.Now(), written: make(chan struct{}), left: make(chan struct{})}
 	p.wake = sync.NewCond(&p.mu)
 	p.guard.pong = p.pong
 	return p
@@ -64,6 +65,9 @@ func newPeer(c net.Conn, lim *Limits, pending *atomic.Int64) *Peer {
 
 // ID is the ZeroMQ identity of the peer. It may be shared: see Router.Peer.
 func (p *Peer) ID() string { return p.id }
+
+// Gone is closed when the peer is disconnected.
+func (p *Peer) Gone() <-chan struct{} { return p.left }
 
 // Trust marks a peer that has sent a rightly signed message; it is not evicted for newcomers.
 func (p *Peer) Trust() { p.trusted.Store(true) }
@@ -202,6 +206,7 @@ func (p *Peer) closeLocked(reason error) {
 		return
 	}
 	p.closed, p.reason = true, reason
+	close(p.left)
 	p.queue = nil
 	p.guard.Conn.Close()
 	p.guard.pulse()
