@@ -10,6 +10,7 @@ if [ "$prefix" = "$PWD/.cache/jupyter" ]; then
 else
     bin/gander install --user
 fi
+export PATH="$(dirname "$python"):$PATH" # the jupyter command runs what it finds there
 if "$python" -c 'import jupyterlab' 2>/dev/null; then
     exec "$python" -m jupyter lab "$@" notebooks/quickstart.ipynb
 fi

@@ -66,7 +66,7 @@ func (l *lab) serve(python string) {
 	ln.Close()
 	const token = "gander-test"
 	home := t.TempDir()
-	cmd := exec.Command(python, "-m", "jupyter", "lab", "--no-browser", "--allow-root", "--expose-app-in-browser",
+	cmd := exec.Command(python, "-m", "jupyterlab", "--no-browser", "--allow-root", "--expose-app-in-browser",
 		fmt.Sprintf("--ServerApp.port=%d", port), "--ServerApp.port_retries=0", "--ServerApp.ip=127.0.0.1", "--IdentityProvider.token="+token,
 		"--ServerApp.root_dir="+l.root, "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate")
 	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_CACHE_HOME="+cacheHome(t), "GOCACHE="+goEnv(t, "GOCACHE"), "GOMODCACHE="+goEnv(t, "GOMODCACHE"),

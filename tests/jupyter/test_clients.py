@@ -15,8 +15,12 @@ ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted(p for p in (ROOT / "notebooks").glob("*.ipynb"))
 
 
-def jupyter(*args, **kw):
-    return subprocess.run([sys.executable, "-m", "jupyter", *args], capture_output=True, text=True, timeout=300, **kw)
+# The jupyter command runs the jupyter-* programs that it finds on PATH: ours come first.
+ENV = {**os.environ, "PATH": os.path.dirname(sys.executable) + os.pathsep + os.environ.get("PATH", "")}
+
+
+def jupyter(*args):
+    return subprocess.run([sys.executable, "-m", "jupyter", *args], capture_output=True, text=True, timeout=300, env=ENV)
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.name)
@@ -47,7 +51,7 @@ def test_console(tmp_path):
     code = 'x := 20\nfmt.Println("console says", x*2+2)\nx = 7\nx * 6\nexit\n'
     done = subprocess.run(
         [sys.executable, "-m", "jupyter_console", "--kernel", "gander", "--simple-prompt", "--no-confirm-exit"],
-        input=code, capture_output=True, text=True, timeout=120, env={**os.environ, "JUPYTER_NO_CONFIG": "1"},
+        input=code, capture_output=True, text=True, timeout=120, env={**ENV, "JUPYTER_NO_CONFIG": "1"},
     )
     text = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", done.stdout)
     assert "console says 42" in text, done.stdout + done.stderr
