@@ -15,4 +15,6 @@ func Open(int) (*Library, error) { return nil, &Missing{"this build of gander ca
 func (l *Library) Architectures() []int { return nil }
 
 // Compile fails.
-func (l *Library) Compile(Request) (*Result, error) { return nil, &Missing{"this build of gander cannot open libraries"} }
+func (l *Library) Compile(Request) (*Result, error) {
+	return nil, &Missing{"this build of gander cannot open libraries"}
+}
