@@ -5,13 +5,17 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/spf13/pflag"
+
 	"github.com/gander-go/gander/kernel/cell"
 )
 
 func init() {
-	register(magic{name: "lsmagic", use: "%lsmagic", help: "lists the magics", line: func(m *call) *cell.Result { return textResult(listMagics()) }})
+	register(magic{name: "lsmagic", use: "%lsmagic", help: "lists the magics", check: noArgs, line: func(m *call) *cell.Result { return textResult(listMagics()) }})
 	register(magic{name: "help", use: "%help [MAGIC]", help: "explains Gander, or one magic", line: helpLine})
-	register(magic{name: "history", use: "%history [-n N]", help: "shows the session's cells", line: historyLine})
+	register(magic{name: "history", use: "%history [-n N]", help: "shows the session's cells", line: historyLine,
+		flags: func() *pflag.FlagSet { fs, _ := historyFlags(); return fs },
+		check: func(m *call) error { fs, _ := historyFlags(); return parseNone(fs, m.args) }})
 }
 
 func listMagics() string {
@@ -39,22 +43,26 @@ and a trailing expression is shown. Standard packages are imported as they are u
 		_, err := find(name, false)
 		return m.failure(err)
 	}
-	text := mg.use + "\n" + mg.help
-	if name == "profile" {
-		var o profileOptions
-		text += "\n\n" + o.flags(name).FlagUsages()
+	return textResult(mg.describe())
+}
+
+// describe is what %help and questions say of a magic.
+func (m *magic) describe() string {
+	text := m.use + "\n" + m.help
+	if m.flags != nil {
+		text += "\n\n" + strings.TrimRight(flagUsages(m.flags()), "\n")
 	}
-	if name == "timeit" {
-		var o timeitOptions
-		text += "\n\n" + o.flags(name).FlagUsages()
-	}
-	return textResult(strings.TrimRight(text, "\n"))
+	return text
+}
+
+func historyFlags() (fs *pflag.FlagSet, n *int) {
+	fs = newFlags("history")
+	return fs, fs.IntP("last", "n", 0, "only the last N cells; 0 for all")
 }
 
 func historyLine(m *call) *cell.Result {
-	fs := newFlags("history")
-	n := fs.IntP("last", "n", 0, "only the last N cells")
-	if err := parseFlags(fs, m.args); err != nil {
+	fs, n := historyFlags()
+	if err := parseNone(fs, m.args); err != nil {
 		return m.failure(err)
 	}
 	m.mu.Lock()
@@ -78,7 +86,7 @@ func (m *call) describe(expr string) *cell.Result {
 	var b *cell.Bundle
 	if name := strings.TrimLeft(expr, "%"); name != expr {
 		if mg := registry[name]; mg != nil {
-			t := cell.Text(mg.use + "\n" + mg.help)
+			t := cell.Text(mg.describe())
 			b = &t
 		}
 	} else {

@@ -20,11 +20,33 @@ func (e *Engine) Complete(ctx context.Context, code string, cursor int) cell.Com
 			return c
 		}
 	}
-	if _, _, body, _, ok := cellMagic(code); ok && cursor >= len(code)-len(body) {
-		shift := len(code) - len(body)
-		return qualified(code, e.lang.Complete(ctx, blank(code[:shift])+body, cursor))
+	return qualified(code, e.lang.Complete(ctx, goAround(code, cursor), cursor))
+}
+
+// goAround is goOnly with the Go code on the magic's line that cursor is in, if it is in one.
+func goAround(code string, cursor int) string {
+	start := strings.LastIndexByte(code[:cursor], '\n') + 1
+	line, _, _ := strings.Cut(code[start:], "\n")
+	text := goOnly(code)
+	if at, ok := goOfMagic(line); ok && cursor >= start+at {
+		text = text[:start+at] + line[at:] + text[start+len(line):]
 	}
-	return qualified(code, e.lang.Complete(ctx, goOnly(code), cursor))
+	return text
+}
+
+// goOfMagic finds the Go code on the line of a magic that takes some.
+func goOfMagic(line string) (at int, ok bool) {
+	name, args, found := strings.Cut(strings.TrimLeft(line, " \t%"), " ")
+	m := registry[name]
+	if !found || m == nil || !m.takesGo || !strings.HasPrefix(strings.TrimSpace(line), "%") {
+		return 0, false
+	}
+	fs := newFlags(name)
+	if m.flags != nil {
+		fs = m.flags()
+	}
+	_, rest, err := cutFlags(fs, args)
+	return len(line) - len(rest), err == nil
 }
 
 // qualified makes completions of a member hold what stands before it ("strings.HasPrefix", not "HasPrefix"), as front
@@ -70,15 +92,15 @@ func (e *Engine) completeMagic(line string, start, cursor int) (c cell.Completio
 	name, _, _ := strings.Cut(strings.TrimLeft(trimmed, "%"), " ")
 	m := registry[name]
 	if m != nil && strings.HasPrefix(word, "-") && m.flags != nil {
-		for _, f := range m.flags() {
+		for _, f := range flagNames(m.flags()) {
 			if strings.HasPrefix(f, word) {
 				c.Items = append(c.Items, cell.CompletionItem{Text: f, Type: "keyword"})
 			}
 		}
 		return c, true
 	}
-	if m != nil && m.flags != nil && mark == "%" {
-		return c, false // a Go expression or statement follows
+	if _, goes := goOfMagic(line); goes {
+		return c, false
 	}
 	c.Items = e.files(word)
 	return c, true
@@ -116,11 +138,11 @@ func (e *Engine) Inspect(ctx context.Context, code string, cursor int, detail in
 	if line, _, _ := strings.Cut(code[start:], "\n"); strings.HasPrefix(strings.TrimSpace(line), "%") {
 		name, _, _ := strings.Cut(strings.TrimLeft(strings.TrimSpace(line), "%"), " ")
 		if m := registry[name]; m != nil && cursor-start <= strings.Index(line, name)+len(name) {
-			b := cell.Text(m.use + "\n" + m.help)
+			b := cell.Text(m.describe())
 			return &b
 		}
 	}
-	return e.lang.Inspect(ctx, goOnly(code), cursor, detail)
+	return e.lang.Inspect(ctx, goAround(code, cursor), cursor, detail)
 }
 
 // IsComplete implements kernel.Engine. A cell with a cell magic is complete once a blank line ends it, as in IPython.

@@ -53,21 +53,23 @@ func (e *Engine) Execute(ctx context.Context, c *cell.Cell, out cell.Output, in 
 		e.inputs = append(e.inputs, c.Code)
 		e.mu.Unlock()
 	}
-	if name, args, body, line, ok := cellMagic(c.Code); ok {
-		call := &call{Engine: e, ctx: ctx, cell: c, out: out, in: in, name: name, args: args, body: body, line: line, last: true}
-		return e.runCell(call)
-	}
-	return e.runSegments(ctx, c, c.Code, 1, RunOptions{}, out, in)
+	return e.runText(ctx, c, out, in)
 }
 
-// runCell runs a cell magic.
-func (e *Engine) runCell(m *call) *cell.Result {
+// runText runs the text of c: a cell magic, or Go with line magics in it.
+func (e *Engine) runText(ctx context.Context, c *cell.Cell, out cell.Output, in cell.Input) *cell.Result {
+	name, args, body, line, ok := cellMagic(c.Code)
+	if !ok {
+		return e.runSegments(ctx, c, c.Code, 1, RunOptions{}, out, in)
+	}
+	m := &call{Engine: e, ctx: ctx, cell: c, out: out, in: in, name: name, args: args, body: body, line: line, isCell: true, last: true}
+	m.at = 1 + strings.Count(c.Code[:strings.Index(c.Code, "%%")], "\n")
 	mg, err := find(m.name, true)
 	if err == nil && mg.check != nil {
 		err = mg.check(m)
 	}
 	if err != nil {
-		return failed(m.cell, max(1, m.line-1), err)
+		return m.failure(err)
 	}
 	return mg.cell(m)
 }
@@ -79,7 +81,7 @@ func (e *Engine) runSegments(ctx context.Context, c *cell.Cell, code string, lin
 	for i, s := range segments {
 		s.line += line - 1
 		segments[i] = s
-		calls[i] = &call{Engine: e, ctx: ctx, cell: c, out: out, in: in, line: s.line, last: i == len(segments)-1}
+		calls[i] = &call{Engine: e, ctx: ctx, cell: c, out: out, in: in, line: s.line, at: s.line, last: i == len(segments)-1}
 		var err error
 		switch s.kind {
 		case lineMagic:

@@ -1,22 +1,30 @@
 package magics
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
+
+	"github.com/spf13/pflag"
 
 	"github.com/gander-go/gander/internal/notebook"
 	"github.com/gander-go/gander/kernel/cell"
 )
 
 func init() {
-	register(magic{name: "writefile", use: "%%writefile [-a] FILE", help: "writes the cell to a file instead of running it", cell: writeFileCell})
-	register(magic{name: "load", use: "%load FILE", help: "puts the text of a file into the next cell", line: loadLine})
-	register(magic{name: "run", use: "%run FILE.go|FILE.ipynb", help: "runs a file in the session, as if its text were in this cell", line: runLine})
+	register(magic{name: "writefile", use: "%%writefile [-a] FILE", help: "writes the cell to a file instead of running it", cell: writeFileCell,
+		flags: func() *pflag.FlagSet { fs, _ := writeFileFlags(); return fs },
+		check: func(m *call) error { _, _, err := m.writeFileArgs(); return err }})
+	register(magic{name: "load", use: "%load FILE", help: "puts the text of a file into the next cell", line: loadLine, check: oneFileCheck})
+	register(magic{name: "run", use: "%run FILE.go|FILE.ipynb", help: "runs a file in the session, as if its text were in this cell", line: runLine, check: oneFileCheck})
 	register(magic{name: "html", use: "%%html", help: "shows the cell as HTML", cell: showCell("text/html")})
 	register(magic{name: "markdown", use: "%%markdown", help: "shows the cell as Markdown", cell: showCell("text/markdown")})
 	register(magic{name: "latex", use: "%%latex", help: "shows the cell as LaTeX", cell: showCell("text/latex")})
 }
+
+func oneFileCheck(m *call) error { _, err := m.oneWord("file", false); return err }
 
 func showCell(mime string) func(m *call) *cell.Result {
 	return func(m *call) *cell.Result {
@@ -25,50 +33,85 @@ func showCell(mime string) func(m *call) *cell.Result {
 	}
 }
 
+func writeFileFlags() (flags *pflag.FlagSet, add *bool) {
+	flags = newFlags("writefile")
+	return flags, flags.BoolP("append", "a", false, "add to the end of the file")
+}
+
+func (m *call) writeFileArgs() (name string, add bool, err error) {
+	flags, a := writeFileFlags()
+	if err := parseFlags(flags, m.args); err != nil {
+		return "", false, err
+	}
+	if flags.NArg() != 1 {
+		return "", false, usagef("%%%%writefile takes one file name")
+	}
+	return flags.Arg(0), *a, nil
+}
+
 func writeFileCell(m *call) *cell.Result {
-	fs := newFlags("writefile")
-	add := fs.BoolP("append", "a", false, "add to the end of the file")
-	if err := parseFlags(fs, m.args); err != nil {
+	name, add, err := m.writeFileArgs()
+	if err != nil {
 		return m.failure(err)
 	}
-	if fs.NArg() != 1 {
-		return m.failure(usagef("%%%%writefile takes one file name"))
-	}
-	name := fs.Arg(0)
 	path := m.path(expandHome(name))
 	_, statErr := os.Stat(path)
 	mode, verb := os.O_TRUNC, "Writing"
 	switch {
-	case *add:
+	case add:
 		mode, verb = os.O_APPEND, "Appending to"
 	case statErr == nil:
 		verb = "Overwriting"
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|mode, 0o644)
 	if err != nil {
-		return m.failure(fmt.Errorf("writing %s: %w", name, err))
+		return m.failure(fmt.Errorf("writing %s: %w", name, bare(err)))
 	}
 	_, err = f.WriteString(m.body)
 	if cerr := f.Close(); err == nil {
 		err = cerr
 	}
 	if err != nil {
-		return m.failure(fmt.Errorf("writing %s: %w", name, err))
+		return m.failure(fmt.Errorf("writing %s: %w", name, bare(err)))
 	}
 	m.out.Stream(cell.Stdout, verb+" "+name+"\n")
 	return &cell.Result{}
 }
 
-func (m *call) oneFile() (name, text string, err error) {
+// bare is the cause of an error about a file, without the path that the message names already.
+func bare(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}
+
+// oneWord is what a magic that takes one file or folder is given; empty is allowed when there may be none.
+func (m *call) oneWord(what string, optional bool) (string, error) {
 	args, err := words(m.args)
-	if err != nil || len(args) != 1 {
-		return "", "", usagef("%%%s takes one file name", m.name)
+	switch {
+	case err != nil:
+		return "", usagef("%%%s: %v", m.name, err)
+	case len(args) > 1:
+		return "", usagef("%%%s takes one %s, not %d; put quotes around a name with blanks", m.name, what, len(args))
+	case len(args) == 0 && !optional:
+		return "", usagef("%%%s: which %s?", m.name, what)
+	case len(args) == 0:
+		return "", nil
 	}
-	b, err := os.ReadFile(m.path(expandHome(args[0])))
+	return args[0], nil
+}
+
+func (m *call) oneFile() (name, text string, err error) {
+	if name, err = m.oneWord("file", false); err != nil {
+		return "", "", err
+	}
+	b, err := os.ReadFile(m.path(expandHome(name)))
 	if err != nil {
-		return "", "", fmt.Errorf("reading %s: %w", args[0], err)
+		return "", "", fmt.Errorf("reading %s: %w", name, bare(err))
 	}
-	return args[0], string(b), nil
+	return name, string(b), nil
 }
 
 func loadLine(m *call) *cell.Result {
@@ -101,12 +144,7 @@ func runLine(m *call) *cell.Result {
 	for _, src := range sources {
 		c := *m.cell
 		c.Code = src
-		var r *cell.Result
-		if cm, args, body, line, ok := cellMagic(src); ok {
-			r = m.runCell(&call{Engine: m.Engine, ctx: m.ctx, cell: &c, out: m.out, in: m.in, name: cm, args: args, body: body, line: line, last: true})
-		} else {
-			r = m.runSegments(m.ctx, &c, src, 1, RunOptions{}, m.out, m.in)
-		}
+		r := m.runText(m.ctx, &c, m.out, m.in)
 		if r.Err != nil {
 			r.Err.Text = append([]string{"while running " + name}, r.Err.Text...)
 			return r

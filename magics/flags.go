@@ -40,6 +40,15 @@ func parseFlags(fs *pflag.FlagSet, text string) error {
 	return parseWords(fs, words)
 }
 
+// parseNone is parseFlags for magics that take flags only.
+func parseNone(fs *pflag.FlagSet, text string) error {
+	err := parseFlags(fs, text)
+	if err == nil && fs.NArg() > 0 {
+		err = usagef("%%%s: %q is no flag; there are %s", fs.Name(), fs.Arg(0), strings.Join(flagNames(fs), ", "))
+	}
+	return err
+}
+
 var unknownFlag = regexp.MustCompile(`unknown (?:shorthand )?flag: (?:'(.)' in )?(.*)`)
 
 func parseWords(fs *pflag.FlagSet, words []string) error {
@@ -156,6 +165,12 @@ func flagNames(fs *pflag.FlagSet) []string {
 	return out
 }
 
+// flagUsages is a line for each flag of fs.
+func flagUsages(fs *pflag.FlagSet) string {
+	// pflag of late names the values that a flag without value may be given; nobody writes them.
+	return strings.ReplaceAll(fs.FlagUsages(), "[=true|false]", "             ")
+}
+
 // cutFlags splits text at the first word that is neither a flag of fs nor the value of one: what follows is Go, whose
 // quotes and blanks must stay as they are. "--" ends the flags.
 func cutFlags(fs *pflag.FlagSet, text string) (flags, rest string, err error) {
@@ -166,7 +181,7 @@ func cutFlags(fs *pflag.FlagSet, text string) (flags, rest string, err error) {
 		}
 		word, end := nextWord(text, at)
 		if word == "--" {
-			return text[:at], strings.TrimSpace(text[end:]), nil
+			return text[:at], strings.TrimLeft(text[end:], " \t"), nil
 		}
 		if len(word) < 2 || word[0] != '-' || !isLetter(strings.TrimLeft(word, "-")) {
 			return text[:at], text[at:], nil

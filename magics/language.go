@@ -57,6 +57,7 @@ type RunOptions struct {
 type Usage struct {
 	Wall   int64 // ns, without checking and building
 	CPU    int64 // ns, user and system
+	System int64 // of that the system time
 	Build  int64 // ns spent on checking and building
 	Bytes  int64 // allocated
 	Allocs int64 // objects allocated

@@ -12,8 +12,8 @@ import (
 )
 
 func init() {
-	register(magic{name: "cd", use: "%cd [DIR]", help: "changes the working directory of the session and of shell commands", line: cdLine})
-	register(magic{name: "pwd", use: "%pwd", help: "shows the working directory", line: func(m *call) *cell.Result {
+	register(magic{name: "cd", use: "%cd [DIR]", help: "changes the working directory of the session and of shell commands", line: cdLine, check: func(m *call) error { _, err := m.oneWord("folder", true); return err }})
+	register(magic{name: "pwd", use: "%pwd", help: "shows the working directory", check: noArgs, line: func(m *call) *cell.Result {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		return textResult(m.dir)
@@ -23,17 +23,14 @@ func init() {
 
 // cdLine runs %cd. Without a folder it goes home.
 func cdLine(m *call) *cell.Result {
-	args, err := words(m.args)
-	if err != nil || len(args) > 1 {
-		return m.failure(usagef("%%cd takes one folder"))
-	}
-	dir, err := os.UserHomeDir()
-	if len(args) == 1 {
-		dir, err = m.path(expandHome(args[0])), nil
-	}
+	name, err := m.oneWord("folder", true)
 	if err != nil {
-		return m.failure(fmt.Errorf("changing directory: %w", err))
+		return m.failure(err)
 	}
+	if name == "" {
+		name = "~"
+	}
+	dir := m.path(expandHome(name))
 	st, err := os.Stat(dir)
 	if err == nil && !st.IsDir() {
 		err = fmt.Errorf("%s is no folder", dir)

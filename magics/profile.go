@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/pflag"
+
 	"github.com/gander-go/gander/kernel/cell"
 	"github.com/gander-go/gander/profiler/analyze"
 	"github.com/gander-go/gander/profiler/kineto"
@@ -23,20 +25,22 @@ import (
 func init() {
 	register(magic{
 		name: "profile", use: "%%profile [flags], %profile EXPR", help: "profiles a cell or an expression and shows where time and memory went",
-		line: profileLine, cell: profileCell, flags: profileFlagNames,
-		check: func(m *call) error { _, _, err := m.profileArgs(); return err },
+		line: profileLine, cell: profileCell, takesGo: true,
+		flags: func() *pflag.FlagSet { return new(profileOptions).flags("profile") },
+		check: func(m *call) error {
+			o, expr, err := m.profileArgs()
+			if err == nil && !m.isCell && !o.showLast && strings.TrimSpace(expr) == "" {
+				err = usagef("%%profile: what is to be profiled? write %%profile EXPR, or %%%%profile above a cell")
+			}
+			return err
+		},
 	})
-}
-
-func profileFlagNames() []string {
-	var o profileOptions
-	return flagNames(o.flags("profile"))
 }
 
 // profileArgs splits the text behind %profile into its flags and the expression, which begins at the first word that is
 // no flag and no value of one.
 func (m *call) profileArgs() (o profileOptions, expr string, err error) {
-	if m.body != "" || registry[m.name] != nil && m.name == "profile" && strings.HasPrefix(strings.TrimSpace(m.cell.Code), "%%") {
+	if m.isCell {
 		rest, err := o.parse(m.name, m.args)
 		if err == nil && len(rest) > 0 {
 			err = usagef("%%%%profile: %q is no flag; the code to profile goes on the lines below", rest[0])
@@ -70,12 +74,10 @@ func profileLine(m *call) *cell.Result {
 	switch {
 	case err != nil:
 		return m.failure(err)
-	case o.showLast && expr == "":
+	case o.showLast:
 		return m.showLast(o)
-	case strings.TrimSpace(expr) == "":
-		return m.failure(usagef("%%profile: what is to be profiled? write %%profile EXPR, or %%%%profile above a cell"))
 	}
-	return m.profile(o, expr, m.line)
+	return m.profile(o, m.padded(expr), m.line)
 }
 
 // profile runs code while the session records and shows the report below the code's own output. The code runs also when

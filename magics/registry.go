@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/spf13/pflag"
+
 	"github.com/gander-go/gander/kernel/cell"
 )
 
@@ -17,8 +19,10 @@ type magic struct {
 	line func(m *call) *cell.Result
 	// cell runs %%name args over a body; nil when there is no such form.
 	cell func(m *call) *cell.Result
-	// flags completes and checks flags: it returns their names. nil for magics without flags.
-	flags func() []string
+	// flags are those of the magic, for completion and help. nil for magics without flags.
+	flags func() *pflag.FlagSet
+	// takesGo says that Go code follows the flags on the magic's line.
+	takesGo bool
 	// check finds mistakes in args and body before anything of the cell runs. nil for nothing to check.
 	check func(m *call) error
 }
@@ -35,13 +39,28 @@ type call struct {
 	args string // behind the name
 	body string // of a cell magic
 	line int    // of the cell, of the magic or of the first line of the body
-	last bool   // nothing follows in the cell: values are shown
+	at   int    // line of the magic itself
+
+	isCell bool // written as %%name
+	last   bool // nothing follows in the cell: values are shown
 }
 
 // registry is filled by init functions and read-only after.
 var registry = map[string]*magic{}
 
 func register(m magic) { registry[m.name] = &m }
+
+// noArgs is the check of magics that take nothing.
+func noArgs(m *call) error {
+	if m.args == "" {
+		return nil
+	}
+	mark := "%"
+	if m.isCell {
+		mark = "%%"
+	}
+	return usagef("%s%s takes no arguments, not %q", mark, m.name, m.args)
+}
 
 // names lists all magics in order.
 func names() []string {
@@ -67,15 +86,15 @@ func find(name string, cellForm bool) (*magic, error) {
 		}
 		return nil, usagef("there is no magic %s%s; %%lsmagic lists all", mark, name)
 	case cellForm && m.cell == nil:
-		return nil, usagef("%%%s works on a line only: write %%%s", name, m.use)
+		return nil, usagef("%%%s works on a line only: write %s", name, m.use)
 	case !cellForm && m.line == nil:
 		return nil, usagef("%%%s works on a whole cell only: put %%%%%s on its first line", name, name)
 	}
 	return m, nil
 }
 
-// failure is a result that tells of err.
-func (m *call) failure(err error) *cell.Result { return failed(m.cell, m.line, err) }
+// failure is a result that tells of err, at the line of the magic.
+func (m *call) failure(err error) *cell.Result { return failed(m.cell, m.at, err) }
 
 // textResult shows s as the value of the cell.
 func textResult(s string) *cell.Result {

@@ -2,6 +2,7 @@ package magics
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dustin/go-humanize"
@@ -13,16 +14,21 @@ import (
 func init() {
 	register(magic{name: "who", use: "%who [TYPE]", help: "lists the session's variables", line: func(m *call) *cell.Result { return m.who(false) }})
 	register(magic{name: "whos", use: "%whos [TYPE]", help: "lists the session's variables with types, sizes and values", line: func(m *call) *cell.Result { return m.who(true) }})
-	register(magic{name: "reset", use: "%reset", help: "forgets all variables, functions and types: a new session process", line: resetLine})
-	register(magic{name: "get", use: "%get path[@version]...", help: "adds modules to the session, as go get does", line: getLine})
-	register(magic{name: "engine", use: "%engine [auto|native|interp]", help: "shows or sets how cells run", line: engineLine})
-	register(magic{name: "native", use: "%%native", help: "compiles the cell, whatever the engine", cell: func(m *call) *cell.Result {
-		if m.args != "" {
-			return m.failure(usagef("%%%%native takes no arguments, not %q", m.args))
-		}
+	register(magic{name: "reset", use: "%reset", help: "forgets all variables, functions and types: a new session process", line: resetLine, check: noArgs})
+	register(magic{name: "get", use: "%get path[@version]...", help: "adds modules to the session, as go get does", line: getLine, check: func(m *call) error { _, err := m.modules(); return err }})
+	register(magic{name: "engine", use: "%engine [auto|native|interp]", help: "shows or sets how cells run", line: engineLine,
+		check: func(m *call) error {
+			if m.args != "" && !slices.Contains(engineModes, m.args) {
+				return usagef("%%engine: %q is not one of %s", m.args, strings.Join(engineModes, ", "))
+			}
+			return nil
+		}})
+	register(magic{name: "native", use: "%%native", help: "compiles the cell, whatever the engine", check: noArgs, cell: func(m *call) *cell.Result {
 		return m.runSegments(m.ctx, m.cell, m.body, m.line, RunOptions{Engine: "native"}, m.out, m.in)
 	}})
 }
+
+var engineModes = []string{"auto", "native", "interp"}
 
 // who lists variables, all or those whose type contains the text given.
 func (m *call) who(long bool) *cell.Result {
@@ -76,11 +82,28 @@ func resetLine(m *call) *cell.Result {
 	return &cell.Result{}
 }
 
+// modules are the arguments of %get.
+func (m *call) modules() ([]string, error) {
+	specs, err := words(m.args)
+	switch {
+	case err != nil:
+		return nil, usagef("%%get: %v", err)
+	case len(specs) == 0:
+		return nil, usagef("%%get: which module? write %%get path[@version]")
+	}
+	for _, s := range specs {
+		if strings.HasPrefix(s, "-") {
+			return nil, usagef("%%get: there is no flag %s", s)
+		}
+	}
+	return specs, nil
+}
+
 // getLine runs %get; a line tells how far it is and is replaced as it goes.
 func getLine(m *call) *cell.Result {
-	specs, err := words(m.args)
-	if err != nil || len(specs) == 0 {
-		return m.failure(usagef("%%get: which module? write %%get path[@version]"))
+	specs, err := m.modules()
+	if err != nil {
+		return m.failure(err)
 	}
 	id := fmt.Sprintf("get-%d-%d", m.cell.N, m.line)
 	shown := false

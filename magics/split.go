@@ -1,6 +1,12 @@
 package magics
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
+
+// magicHelp is a question about a magic.
+var magicHelp = regexp.MustCompile(`^(\?{1,2}%{1,2}\w+|%{1,2}\w+\?{1,2})$`)
 
 // segmentKind says who runs a segment of a cell.
 type segmentKind uint8
@@ -73,6 +79,8 @@ func (s *scanState) magic(line string) (segmentKind, string, bool) {
 	}
 	trimmed := strings.TrimSpace(line)
 	switch {
+	case magicHelp.MatchString(trimmed):
+		return help, strings.Trim(trimmed, "?"), true
 	case strings.HasPrefix(trimmed, "%") && len(trimmed) > 1 && isNameByte(trimmed[1]):
 		return lineMagic, trimmed[1:], true
 	case strings.HasPrefix(line, "!") && len(trimmed) > 1 && s.depth == 0 && s.endsStatement():
@@ -157,7 +165,7 @@ func cellMagic(code string) (name, args, body string, bodyLine int, ok bool) {
 			lines++
 			continue
 		}
-		if !strings.HasPrefix(trimmed, "%%") || len(trimmed) < 3 || !isNameByte(trimmed[2]) {
+		if !strings.HasPrefix(trimmed, "%%") || len(trimmed) < 3 || !isNameByte(trimmed[2]) || magicHelp.MatchString(trimmed) {
 			return "", "", "", 0, false
 		}
 		for strings.HasSuffix(trimmed, `\`) && more {

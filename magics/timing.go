@@ -2,7 +2,6 @@ package magics
 
 import (
 	"fmt"
-	"go/ast"
 	"go/parser"
 	"strings"
 	"time"
@@ -14,36 +13,37 @@ import (
 )
 
 func init() {
-	timeit := func() []string { var o timeitOptions; return flagNames(o.flags("timeit")) }
-	memit := func() []string { var o memitOptions; return flagNames(o.flags("memit")) }
-	register(magic{name: "time", use: "%time STATEMENT, %%time", help: "runs code once and tells how long it took", line: timeMagic, cell: timeMagic})
-	register(magic{name: "timeit", use: "%timeit [-n N] [-r R] [-c] [-p P] [-q] [-o] [-v VAR] STATEMENT, %%timeit [flags] [SETUP]", help: "runs code many times and tells how long a run takes", line: timeitMagic, cell: timeitMagic, flags: timeit,
+	register(magic{name: "time", use: "%time STATEMENT, %%time", help: "runs code once and tells how long it took", line: timeMagic, cell: timeMagic, takesGo: true,
 		check: func(m *call) error {
-			var o timeitOptions
-			_, err := parseTimed(o.flags(m.name), m.args)
-			return err
+			switch {
+			case m.isCell && m.args != "":
+				return usagef("%%%%time takes no arguments, not %q; the code to time goes on the lines below", m.args)
+			case !m.isCell && m.args == "":
+				return usagef("%%time: there is no code to measure")
+			}
+			return nil
 		}})
-	register(magic{name: "memit", use: "%memit [-r R] [-i SECONDS] [-q] [-o] STATEMENT, %%memit [flags] [SETUP]", help: "runs code and tells how much memory it needed", line: memitMagic, cell: memitMagic, flags: memit,
-		check: func(m *call) error {
-			var o memitOptions
-			_, err := parseTimed(o.flags(m.name), m.args)
-			return err
-		}})
+	register(magic{name: "timeit", use: "%timeit [-n N] [-r R] [-c] [-p P] [-q] [-o] [-v VAR] STATEMENT, %%timeit [flags] [SETUP]", help: "runs code many times and tells how long a run takes",
+		line: timeitMagic, cell: timeitMagic, takesGo: true,
+		flags: func() *pflag.FlagSet { return new(timeitOptions).flags("timeit") },
+		check: func(m *call) error { var o timeitOptions; _, err := o.parse(m); return err }})
+	register(magic{name: "memit", use: "%memit [-r R] [-i SECONDS] [-q] [-o] [-v VAR] STATEMENT, %%memit [flags] [SETUP]", help: "runs code and tells how much memory it needed",
+		line: memitMagic, cell: memitMagic, takesGo: true,
+		flags: func() *pflag.FlagSet { return new(memitOptions).flags("memit") },
+		check: func(m *call) error { var o memitOptions; _, err := o.parse(m); return err }})
 }
 
 // timeMagic runs %time and %%time.
 func timeMagic(m *call) *cell.Result {
 	code := m.body
-	if !m.isCell() {
+	if !m.isCell {
 		code = m.padded(m.args)
-	} else if m.args != "" {
-		return m.failure(usagef("%%%%time takes no arguments, not %q", m.args))
 	}
 	r, u := m.lang.Run(m.ctx, m.cell, code, m.line, RunOptions{}, m.out, m.in)
 	if !u.Ran {
 		return r
 	}
-	text := fmt.Sprintf("CPU times: total: %s\nWall time: %s\n", seconds(u.CPU), seconds(u.Wall))
+	text := fmt.Sprintf("CPU times: user %s, sys: %s, total: %s\nWall time: %s\n", seconds(u.CPU-u.System), seconds(u.System), seconds(u.CPU), seconds(u.Wall))
 	if u.Build > int64(100*time.Millisecond) {
 		text += fmt.Sprintf("Compile time: %s\n", seconds(u.Build))
 	}
@@ -53,16 +53,13 @@ func timeMagic(m *call) *cell.Result {
 
 func seconds(ns int64) string { return timing.Format(float64(ns)/1e9, 3) }
 
-// isCell reports whether the magic was written as %%name.
-func (m *call) isCell() bool { return strings.HasPrefix(strings.TrimSpace(m.cell.Code), "%%"+m.name) }
-
 // padded puts the code of a line magic at the column that it has in the cell.
 func (m *call) padded(code string) string {
 	lines := strings.Split(m.cell.Code, "\n")
-	if m.line < 1 || m.line > len(lines) {
+	if m.at < 1 || m.at > len(lines) {
 		return code
 	}
-	at := strings.Index(lines[m.line-1], code)
+	at := strings.Index(lines[m.at-1], code)
 	return strings.Repeat(" ", max(0, at)) + code
 }
 
@@ -86,23 +83,58 @@ func (o *timeitOptions) flags(name string) *pflag.FlagSet {
 	return fs
 }
 
-// parseTimed parses the flags in front of Go code, and returns the code.
-func parseTimed(fs *pflag.FlagSet, text string) (code string, err error) {
-	flags, code, err := cutFlags(fs, text)
+// parse reads the flags in front of Go code, and returns the code.
+func (o *timeitOptions) parse(m *call) (code string, err error) {
+	if code, err = m.parseTimed(o.flags(m.name)); err != nil {
+		return "", err
+	}
+	switch {
+	case o.loops < 0:
+		return "", usagef("%%timeit --number: %d is no number of loops", o.loops)
+	case o.runs < 1:
+		return "", usagef("%%timeit --repeat: %d is no number of runs", o.runs)
+	case o.precision < 1:
+		return "", usagef("%%timeit --precision: %d is no number of digits", o.precision)
+	}
+	return code, m.checkVariable(o.variable)
+}
+
+// parseTimed parses the flags in front of Go code with fs, and returns the code.
+func (m *call) parseTimed(fs *pflag.FlagSet) (code string, err error) {
+	flags, code, err := cutFlags(fs, m.args)
 	if err != nil {
 		return "", err
 	}
-	return code, parseFlags(fs, flags)
+	if err := parseFlags(fs, flags); err != nil {
+		return "", err
+	}
+	if strings.HasPrefix(code, "-") {
+		if _, err := parser.ParseExpr(code); err != nil { // neither Go nor a flag: it was meant as one
+			return "", parseFlags(fs, code)
+		}
+	}
+	if m.isCell && strings.TrimSpace(m.body) == "" || !m.isCell && strings.TrimSpace(code) == "" {
+		return "", usagef("%%%s: there is no code to measure", m.name)
+	}
+	return code, nil
+}
+
+// checkVariable checks the name that a result is to be kept under.
+func (m *call) checkVariable(name string) error {
+	if name != "" && !isName(name) {
+		return usagef("%%%s --var: %q is no Go variable name", m.name, name)
+	}
+	return nil
 }
 
 func timeitMagic(m *call) *cell.Result {
 	var o timeitOptions
-	code, err := parseTimed(o.flags(m.name), m.args)
+	code, err := o.parse(m)
 	if err != nil {
 		return m.failure(err)
 	}
-	options := fmt.Sprintf("timing.Options{Loops: %d, Runs: %d, CPU: %t, Precision: %d}", o.loops, o.runs, o.cpu, o.precision)
-	return m.timed(code, "timing.Run("+options, o.quiet, o.result, o.variable)
+	options := fmt.Sprintf("Run(gander_timing.Options{Loops: %d, Runs: %d, CPU: %t, Precision: %d}", o.loops, o.runs, o.cpu, o.precision)
+	return m.timed(code, "Result", options, o.quiet, o.result, o.variable)
 }
 
 type memitOptions struct {
@@ -123,59 +155,83 @@ func (o *memitOptions) flags(name string) *pflag.FlagSet {
 	return fs
 }
 
+// parse reads the flags in front of Go code, and returns the code.
+func (o *memitOptions) parse(m *call) (code string, err error) {
+	if code, err = m.parseTimed(o.flags(m.name)); err != nil {
+		return "", err
+	}
+	switch {
+	case o.runs < 1:
+		return "", usagef("%%memit --repeat: %d is no number of runs", o.runs)
+	case o.interval <= 0 || o.interval > 3600:
+		return "", usagef("%%memit --interval: %v is no number of seconds between samples", o.interval)
+	}
+	return code, m.checkVariable(o.variable)
+}
+
 func memitMagic(m *call) *cell.Result {
 	var o memitOptions
-	code, err := parseTimed(o.flags(m.name), m.args)
+	code, err := o.parse(m)
 	if err != nil {
 		return m.failure(err)
 	}
-	options := fmt.Sprintf("timing.MemoryOptions{Runs: %d, Interval: %d}", o.runs, int64(o.interval*1e9))
-	return m.timed(code, "timing.Memory("+options, o.quiet, o.result, o.variable)
+	options := fmt.Sprintf("Memory(gander_timing.MemoryOptions{Runs: %d, Interval: %d}", o.runs, int64(o.interval*1e9))
+	return m.timed(code, "MemoryResult", options, o.quiet, o.result, o.variable)
 }
 
-// timed runs code inside a call of package timing, whose text up to the function is call. In the cell form code is the
-// setup, run once and not measured, and the cell's body is measured.
-func (m *call) timed(code, call string, quiet, result bool, variable string) *cell.Result {
-	line := m.line
-	if m.isCell() {
-		if setup := strings.TrimSpace(code); setup != "" {
-			if r, _ := m.lang.Run(m.ctx, m.cell, setup, max(1, m.line-1), RunOptions{Quiet: true}, m.out, m.in); r.Err != nil {
-				return r
-			}
+// timingImport is under a name that users do not take.
+const timingImport = `import gander_timing "github.com/gander-go/gander/profiler/timing"; `
+
+// timed runs code inside a call of package timing, whose text up to the function is call and which returns a *typ. In the
+// cell form code is the setup, run once and not measured, and the cell's body is measured; both see each other's
+// variables, the cells after them do not.
+//
+// The code is checked by itself first, so that errors stand where the user wrote it and not inside the wrapping.
+func (m *call) timed(code, typ, call string, quiet, result bool, variable string) *cell.Result {
+	line, plain, body := m.line, m.padded(code), code
+	if m.isCell {
+		line, plain, body = m.at, m.padded(code)+strings.Repeat("\n", m.line-m.at)+m.body, m.body
+	}
+	if ue := m.lang.Check(m.cell, plain, line); ue != nil {
+		return &cell.Result{Err: ue}
+	}
+	run := fmt.Sprintf("gander_timing.%s, func() { %s\n})", call, m.used(body, line))
+	if m.isCell {
+		setup := strings.TrimSpace(code)
+		run = fmt.Sprintf("func() *gander_timing.%s { %s; return gander_timing.%s, func() {%s%s\n}) }()", typ, setup, call, strings.Repeat("\n", m.line-m.at), m.used(body, m.line))
+		if setup == "" {
+			run = fmt.Sprintf("gander_timing.%s, func() {%s%s\n})", call, strings.Repeat("\n", m.line-m.at), m.used(body, m.line))
 		}
-		code = m.body
-	} else {
-		code = m.padded(code)
 	}
-	if strings.TrimSpace(code) == "" {
-		return m.failure(usagef("%%%s: there is no code to measure", m.name))
+	src := timingImport
+	if variable != "" {
+		src += variable + " := "
+		run += "; "
+		if !quiet && !result {
+			run += fmt.Sprintf("fmt.Println(%s)", variable)
+		} else if result {
+			run += variable
+		} else {
+			run += "_ = " + variable
+		}
+	} else if !result && quiet {
+		src += "_ = "
+	} else if !result {
+		run = "fmt.Println(" + run + ")"
 	}
-	if variable == "" {
-		variable = "gander_timing"
-	} else if !isName(variable) {
-		return m.failure(usagef("%%%s --var: %q is no Go variable name", m.name, variable))
-	}
-	// The wrapping stands on lines of its own, so that positions in the user's code stay right.
-	src := fmt.Sprintf("import \"github.com/gander-go/gander/profiler/timing\"; %s := %s, func() {\n%s\n})", variable, call, statement(code))
-	if !quiet && !result {
-		src += fmt.Sprintf("; fmt.Println(%s)", variable)
-	}
-	if result {
-		src += "; " + variable
-	}
-	r, _ := m.lang.Run(m.ctx, m.cell, src, line-1, RunOptions{Engine: "native", Quiet: !result}, m.out, m.in)
+	r, _ := m.lang.Run(m.ctx, m.cell, src+run, line, RunOptions{Engine: "native", Quiet: !result}, m.out, m.in)
 	return r
 }
 
-// statement makes a statement of code that is an expression: one that is no call must be used for something.
-func statement(code string) string {
-	e, err := parser.ParseExpr(code)
-	if err != nil {
+// used makes a statement of code that is an expression which has to be used for something: all but calls of functions
+// without or with several results. The compiler could drop the others, too.
+func (m *call) used(code string, line int) string {
+	if _, err := parser.ParseExpr(code); err != nil {
 		return code
 	}
-	if _, isCall := ast.Unparen(e).(*ast.CallExpr); isCall {
+	kept := "gander_timing.Keep(" + strings.TrimSpace(code) + ")"
+	if m.lang.Check(m.cell, timingImport+kept, line) != nil {
 		return code
 	}
-	trimmed := strings.TrimRight(code, " \t\r\n")
-	return "timing.Keep(" + trimmed + ")"
+	return kept
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/spf13/pflag"
+
 	"github.com/gander-go/gander/internal/open"
 	"github.com/gander-go/gander/kernel/cell"
 	"github.com/gander-go/gander/profiler/analyze"
@@ -15,7 +17,8 @@ import (
 func init() {
 	register(magic{
 		name: "trace", use: "%trace open FILE | diff BASE NEW | export FILE", help: "shows traces of PyTorch, Go and pprof, compares two, or exports the last profile",
-		line: traceLine,
+		line: traceLine, flags: func() *pflag.FlagSet { return new(profileOptions).flags("trace") },
+		check: func(m *call) error { _, _, _, err := m.traceArgs(); return err },
 	})
 }
 
@@ -23,23 +26,34 @@ func readTrace(_ context.Context, path string) (*trace.Trace, error) {
 	return open.File(path, open.Options{})
 }
 
-// traceLine runs %trace.
-func traceLine(m *call) *cell.Result {
+// traceArgs splits the text behind %trace.
+func (m *call) traceArgs() (sub string, files []string, o profileOptions, err error) {
 	sub, rest, _ := strings.Cut(m.args, " ")
-	var o profileOptions
-	files, err := o.parse("trace", rest)
-	if err != nil {
-		return m.failure(err)
-	}
 	want := map[string]int{"open": -1, "diff": 2, "export": 1}
 	n, ok := want[sub]
+	if !ok {
+		if near := nearest(sub, []string{"open", "diff", "export"}); near != "" && sub != "" {
+			return "", nil, o, usagef("%%trace: there is no %q; did you mean %s?", sub, near)
+		}
+		return "", nil, o, usagef("%%trace: %q is not open, diff or export", sub)
+	}
+	if files, err = o.parse("trace", rest); err != nil {
+		return "", nil, o, err
+	}
 	switch {
-	case !ok:
-		return m.failure(usagef("%%trace: %q is not open, diff or export", sub))
 	case n > 0 && len(files) != n:
-		return m.failure(usagef("%%trace %s takes %d files, not %d", sub, n, len(files)))
+		return "", nil, o, usagef("%%trace %s takes %s, not %d", sub, map[int]string{1: "one file", 2: "two files"}[n], len(files))
 	case n < 0 && len(files) == 0:
-		return m.failure(usagef("%%trace open: which file?"))
+		return "", nil, o, usagef("%%trace open: which file?")
+	}
+	return sub, files, o, nil
+}
+
+// traceLine runs %trace.
+func traceLine(m *call) *cell.Result {
+	sub, files, o, err := m.traceArgs()
+	if err != nil {
+		return m.failure(err)
 	}
 	if sub == "export" {
 		return m.exportLast(files[0])

@@ -18,6 +18,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gander-go/gander/internal/bug"
 	"github.com/gander-go/gander/internal/version"
 	"github.com/gander-go/gander/kernel"
 	"github.com/gander-go/gander/kernel/cell"
@@ -30,6 +31,7 @@ import (
 	"github.com/gander-go/gander/kernel/session/link"
 	symbols "github.com/gander-go/gander/kernel/session/worker/interp"
 	"github.com/gander-go/gander/magics"
+	"github.com/gander-go/gander/profiler/gotrace"
 	"github.com/gander-go/gander/profiler/trace"
 )
 
@@ -222,7 +224,7 @@ func (l *Language) Run(ctx context.Context, c *cell.Cell, code string, line int,
 	r, u := l.eval.Run(ctx, c, code, line, eval.RunOptions{
 		Engine: o.Engine, Before: o.Before, BuildOptions: check.BuildOptions{Instrument: o.Instrument, Top: o.TopLevel, Quiet: o.Quiet},
 	}, out, in)
-	return r, magics.Usage{Wall: u.Wall, CPU: u.CPU, Build: u.Build, Bytes: u.Bytes, Allocs: u.Objects, Ran: u.Ran}
+	return r, magics.Usage{Wall: u.Wall, CPU: u.CPU, System: u.System, Build: u.Build, Bytes: u.Bytes, Allocs: u.Objects, Ran: u.Ran}
 }
 
 // Check implements magics.Language.
@@ -389,7 +391,19 @@ func (l *Language) StopRecording(ctx context.Context) (*trace.Trace, error) {
 	if err != nil {
 		return nil, err
 	}
-	return trace.Decode(bytes.NewReader(b))
+	t, err := trace.Decode(bytes.NewReader(b))
+	if err != nil || len(t.Attachments) == 0 {
+		return t, err
+	}
+	gotrace.MergeAttachments(t, gotrace.Options{})
+	if invalid := t.Validate(); invalid != nil {
+		bug.Reportf("merging an execution trace: %v", invalid)
+		if t, err = trace.Decode(bytes.NewReader(b)); err == nil {
+			t.Attachments = nil
+			t.Problem("exec-trace", 1, "The execution trace could not be used: "+invalid.Error()+".", "Please report this.")
+		}
+	}
+	return t, err
 }
 
 // backgroundOutput hands on what belongs to no running cell, as soon as somebody wants it.

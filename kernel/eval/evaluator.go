@@ -103,6 +103,7 @@ type RunOptions struct {
 type Usage struct {
 	Wall    int64 // ns in the session process
 	CPU     int64 // ns, user and system, in the session process
+	System  int64 // of that the system time
 	Build   int64 // ns spent on checking and building
 	Bytes   int64 // allocated in the session process
 	Objects int64 // likewise
@@ -202,7 +203,7 @@ func (e *Evaluator) once(ctx context.Context, c *cell.Cell, code string, line in
 	if b.unit.Engine == link.EngineNative {
 		e.noteLoaded(checked)
 	}
-	u.Ran, u.Wall, u.CPU, u.Bytes, u.Objects = true, done.Wall, done.CPU, done.Allocs, done.Mallocs
+	u.Ran, u.Wall, u.CPU, u.System, u.Bytes, u.Objects = true, done.Wall, done.CPU, done.System, done.Allocs, done.Mallocs
 	return e.finish(checked, b, done), u, false
 }
 

@@ -108,6 +108,7 @@ type Done struct {
 	Err     *Failure
 	Value   *Bundle // trailing expression
 	CPU     int64   // user and system time that the process used meanwhile, ns
+	System  int64   // of that the system time
 	Wall    int64   // ns
 	Allocs  int64   // bytes allocated meanwhile, exact, process-wide
 	Mallocs int64   // objects allocated meanwhile

@@ -55,7 +55,8 @@ func (p *process) run(r *link.Run) {
 
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	cpu, start := cpuTime(), time.Now()
+	userBefore, systemBefore := cpuTimes()
+	start := time.Now()
 	ended := make(chan result, 1)
 	go func() {
 		var res result
@@ -77,7 +78,9 @@ func (p *process) run(r *link.Run) {
 		rt.Leave(r.ID)
 		go p.leftBehind(r.ID, ended)
 	}
-	done := link.Done{ID: r.ID, Wall: int64(time.Since(start)), CPU: cpuTime() - cpu}
+	done := link.Done{ID: r.ID, Wall: int64(time.Since(start))}
+	user, system := cpuTimes()
+	done.CPU, done.System = user+system-userBefore-systemBefore, system-systemBefore
 	runtime.ReadMemStats(&after)
 	done.Allocs, done.Mallocs = int64(after.TotalAlloc-before.TotalAlloc), int64(after.Mallocs-before.Mallocs)
 
@@ -312,12 +315,13 @@ func toLink(b display.Bundle) *link.Bundle {
 	return l
 }
 
-func cpuTime() int64 {
+// cpuTimes is what the process has used so far, in ns.
+func cpuTimes() (user, system int64) {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
-		return 0
+		return 0, 0
 	}
-	return u.Utime.Nano() + u.Stime.Nano()
+	return u.Utime.Nano(), u.Stime.Nano()
 }
 
 // currentGoroutine is "goroutine N", as stack dumps name the calling one.
