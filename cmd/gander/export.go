@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gander-go/gander/internal/atomicfile"
 	"github.com/gander-go/gander/internal/nbhtml"
 )
 
@@ -42,30 +43,5 @@ func exportCommand() *cobra.Command {
 
 // writePage writes a notebook as a page.
 func writePage(out string, notebook []byte, o nbhtml.Options) error {
-	return writeFile(out, func(w io.Writer) error { return nbhtml.Write(w, notebook, o) })
-}
-
-// writeFile writes a file in whole or not at all.
-func writeFile(path string, write func(w io.Writer) error) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
-	if err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
-	}
-	defer func() {
-		f.Close()
-		if err != nil {
-			os.Remove(f.Name())
-			err = fmt.Errorf("writing %s: %w", path, err)
-		}
-	}()
-	if err = write(f); err != nil {
-		return err
-	}
-	if err = f.Chmod(0o644); err != nil {
-		return err
-	}
-	if err = f.Close(); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	return atomicfile.Write(out, func(w io.Writer) error { return nbhtml.Write(w, notebook, o) })
 }

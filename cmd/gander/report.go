@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/gander-go/gander/internal/atomicfile"
 	"github.com/gander-go/gander/internal/open"
 	"github.com/gander-go/gander/internal/reportdata"
 	"github.com/gander-go/gander/profiler/analyze"
@@ -142,7 +143,7 @@ func (f *reportFlags) run(cmd *cobra.Command, args []string) error {
 		out = pageName(args[0])
 	}
 	o := render.Options{Title: f.title, Note: strings.Join(baseNames(args), ", "), Sort: f.sort, Limit: f.limit, GroupByShape: keys.ByShape, GroupByStack: keys.ByStack, Charts: true}
-	if err := writeFile(out, func(w io.Writer) error { return render.Page(w, ts, o) }); err != nil {
+	if err := atomicfile.Write(out, func(w io.Writer) error { return render.Page(w, ts, o) }); err != nil {
 		return err
 	}
 	for i, t := range ts {
@@ -249,7 +250,7 @@ func diffCommand() *cobra.Command {
 				out = strings.TrimSuffix(pageName(args[0]), ".html") + "-" + pageName(args[1])
 			}
 			o := render.Options{Title: f.title, Note: strings.Join(baseNames(args), " → "), Sort: f.sort, Limit: f.limit}
-			if err := writeFile(out, func(w io.Writer) error { return render.DiffPage(w, ts[0], ts[1], o) }); err != nil {
+			if err := atomicfile.Write(out, func(w io.Writer) error { return render.DiffPage(w, ts[0], ts[1], o) }); err != nil {
 				return err
 			}
 			fmt.Fprintln(cmd.OutOrStdout(), out)

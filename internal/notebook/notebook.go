@@ -10,8 +10,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
+
+	"github.com/gander-go/gander/internal/atomicfile"
 )
 
 // Notebook is a notebook in memory. Values of maps are as encoding/json decodes them, numbers as json.Number.
@@ -243,23 +244,5 @@ func lines(s string) []string {
 
 // WriteFile writes nb to path, in whole or not at all.
 func (nb *Notebook) WriteFile(path string) error {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp")
-	if err != nil {
-		return fmt.Errorf("writing notebook: %w", err)
-	}
-	defer os.Remove(f.Name())
-	err = nb.Write(f)
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = os.Chmod(f.Name(), 0o644)
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return fmt.Errorf("writing notebook %s: %w", path, err)
-	}
-	return nil
+	return atomicfile.Write(path, nb.Write)
 }
