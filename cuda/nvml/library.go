@@ -39,14 +39,14 @@ var opened struct {
 const soname = "libnvidia-ml.so.1"
 
 // Open opens NVML and lists the devices. Where that fails the error is a *Missing, and a later call tries again; where it
-// succeeds later calls return the same. GANDER_NVML names another file.
+// succeeds later calls return the same. GANDER_LIBNVML names another file.
 func Open() (*Library, error) {
 	opened.mu.Lock()
 	defer opened.mu.Unlock()
 	if opened.library != nil {
 		return opened.library, nil
 	}
-	file := os.Getenv("GANDER_NVML")
+	file := os.Getenv("GANDER_LIBNVML")
 	if file == "" {
 		file = soname
 	}

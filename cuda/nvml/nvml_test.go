@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	if err == nil {
 		var file string
 		if file, err = standin.Build(dir, standin.NVML); err == nil {
-			os.Setenv("GANDER_NVML", file)
+			os.Setenv("GANDER_LIBNVML", file)
 			os.Setenv("STANDIN_DEVICES", "2")
 		}
 	}
@@ -63,8 +63,8 @@ func runChild(t *testing.T, env ...string) string {
 // TestMachines opens NVML on machines that lack one thing or another. The process must start with immediate binding too.
 func TestMachines(t *testing.T) {
 	for _, c := range []struct{ name, env, want string }{
-		{"missing", "GANDER_NVML=/nonexistent/libnvidia-ml.so.1", "no NVML: /nonexistent/libnvidia-ml.so.1: cannot open shared object file"},
-		{"no NVML", "GANDER_NVML=libc.so.6", "no NVML: it has no functions of NVML"},
+		{"missing", "GANDER_LIBNVML=/nonexistent/libnvidia-ml.so.1", "no NVML: /nonexistent/libnvidia-ml.so.1: cannot open shared object file"},
+		{"no NVML", "GANDER_LIBNVML=libc.so.6", "no NVML: it has no functions of NVML"},
 		{"no kernel module", "STANDIN_NVML_INIT=9", "no NVML: the kernel module of the driver is not loaded (in a container"},
 		{"mismatch", "STANDIN_NVML_INIT=18", "of different versions (restart"},
 		{"unknown", "STANDIN_NVML_INIT=999", "no NVML: it does not start: Unknown Error (999)"},

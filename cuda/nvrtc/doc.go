@@ -1,5 +1,5 @@
 // Package nvrtc compiles CUDA C++ with NVIDIA's run-time compiler, which is opened when it is first used: from a toolkit, from the
-// wheels of PyTorch or the nvidia-cuda-nvrtc packages, or from where GANDER_NVRTC says. No GPU and no driver is needed.
+// wheels of PyTorch or the nvidia-cuda-nvrtc packages, or from where GANDER_LIBNVRTC says. No GPU and no driver is needed.
 //
 // It runs nothing; package driver loads what it makes. Its one invariant: a Result is code for exactly the architecture that
 // was asked for, or there is an error.

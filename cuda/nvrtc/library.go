@@ -1,4 +1,4 @@
-//go:build linux && cgo
+//go:build linux && cgo && (amd64 || arm64)
 
 package nvrtc
 
@@ -84,9 +84,13 @@ import "C"
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"unsafe"
+
+	"github.com/gander-go/gander/cuda/internal/dl"
 )
 
 // Library is an NVRTC that was opened. It is safe for concurrent use and stays open as long as the process lives.
@@ -102,8 +106,8 @@ type Library struct {
 func Open(fits int) (*Library, error) {
 	api := (*C.nvrtc)(C.calloc(1, C.sizeof_nvrtc))
 	first := ""
-	for _, c := range candidates(fits) {
-		file := C.CString(c.file)
+	for _, f := range search(fits).Files() {
+		file := C.CString(f)
 		var why, path *C.char
 		h := C.nvrtc_open(file, api, &why, &path)
 		l := &Library{api: api}
@@ -123,6 +127,11 @@ func Open(fits int) (*Library, error) {
 			continue
 		}
 		l.Major, l.Minor, l.includes = int(major), int(minor), includes(l.Path)
+		// The library opens a part of itself by name only, and wheels do not tell it where that is.
+		part := filepath.Join(filepath.Dir(l.Path), fmt.Sprintf("libnvrtc-builtins.so.%d.%d", l.Major, l.Minor))
+		if _, err := os.Stat(part); err == nil {
+			dl.Open(part) //nolint:errcheck // compiling reports it
+		}
 		return l, nil
 	}
 	C.free(unsafe.Pointer(api))
