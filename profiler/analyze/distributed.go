@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/gander-go/gander/profiler/trace"
 )
@@ -84,8 +85,11 @@ func DistributedAs(ts []*trace.Trace, c Convention) *DistributedReport {
 		r.Reason = "waiting can be told from data transfer only with the traces of several ranks"
 	case r.Backend == "mixed":
 		r.Reason = "NCCL and Gloo are mixed"
+	case c == Plugin:
+		r.Reason = match(ranks, func(rank *rankComm) [][]*commNode { return [][]*commNode{rank.nodes} })
 	default:
-		r.Reason = match(ranks)
+		names := map[string]int{}
+		r.Reason = match(ranks, func(rank *rankComm) [][]*commNode { return rank.byName(names) })
 	}
 	for n, rank := range ranks {
 		rank.sum(&r.Workers[n])
@@ -116,11 +120,11 @@ func newRankComm(a *Analysis, c Convention) *rankComm {
 	for i, class := range x.class {
 		s := &t.Slices[i]
 		name := t.Name(s)
-		if class != trace.ClassOp && class != trace.ClassAnnotation || !commOp(name) {
+		if class != trace.ClassOp && class != trace.ClassAnnotation || !collectiveAs(name, c) {
 			continue
 		}
 		backend := "gloo"
-		if ncclOp(name) {
+		if strings.HasPrefix(name, "nccl:") {
 			backend = "nccl"
 		}
 		if r.backend == "" {
@@ -139,22 +143,35 @@ func newRankComm(a *Analysis, c Convention) *rankComm {
 		byExt[s.Ext] = n
 		r.nodes = append(r.nodes, n)
 	}
-	slices.SortStableFunc(r.nodes, func(p, q *commNode) int {
-		a, b := &t.Slices[p.slice], &t.Slices[q.slice]
-		if c := compareInt(a.Start, b.Start); c != 0 {
-			return c
+	owner := func(i int32) *commNode {
+		if s := &t.Slices[i]; s.Ext != 0 {
+			return byExt[s.Ext]
 		}
-		return compareInt(b.Dur, a.Dur)
-	})
+		return nil
+	}
+	if c != Plugin {
+		owner = r.launchedBy(x)
+	}
 	hasKernels := false
 	for _, i := range x.byStart(func(c trace.Class) bool { return c == trace.ClassKernel }) {
 		s := &t.Slices[i]
 		hasKernels = true
-		n := byExt[s.Ext]
-		if n != nil && s.Ext != 0 && r.backend == "nccl" {
+		n := owner(i)
+		comm := n != nil
+		if c != Plugin && kernelType(t.Name(s)) == TypeComm {
+			comm = true
+			if n == nil { // not annotated: the kernel stands for the collective
+				n = &commNode{slice: i}
+				r.nodes = append(r.nodes, n)
+				if r.backend == "" {
+					r.backend = "nccl"
+				}
+			}
+		}
+		if comm && r.backend == "nccl" {
 			n.ranges = append(n.ranges, span{s.Start, s.End()})
 		}
-		if n != nil && s.Ext != 0 || c != Plugin && kernelType(t.Name(s)) == TypeComm {
+		if comm {
 			r.comm = append(r.comm, span{s.Start, s.End()})
 		} else {
 			r.comp = append(r.comp, span{s.Start, s.End()})
@@ -166,14 +183,39 @@ func newRankComm(a *Analysis, c Convention) *rankComm {
 			continue
 		}
 		switch name := t.Name(s); {
-		case commOp(name):
+		case collectiveAs(name, c):
 			r.comm = append(r.comm, span{s.Start, s.End()})
 		case !hasKernels && !dataLoader(name):
 			r.comp = append(r.comp, span{s.Start, s.End()})
 		}
 	}
 	r.comm, r.comp = union(r.comm), union(r.comp)
+	slices.SortStableFunc(r.nodes, func(p, q *commNode) int {
+		a, b := &t.Slices[p.slice], &t.Slices[q.slice]
+		if v := compareInt(a.Start, b.Start); v != 0 {
+			return v
+		}
+		return compareInt(b.Dur, a.Dur)
+	})
 	return r
+}
+
+// launchedBy returns a function that finds the collective whose call launched a kernel: the innermost one around the launch
+// on its thread. External ids alone miss the traces of those Kineto versions that write the correlation id in their place.
+func (r *rankComm) launchedBy(x *index) func(i int32) *commNode {
+	nodes := make(map[int32]*commNode, len(r.nodes))
+	for _, n := range r.nodes {
+		nodes[n.slice] = n
+	}
+	parent := buildTree(x, launches, nil).parent
+	return func(i int32) *commNode {
+		for o := x.launcher(i); o >= 0; o = parent[o] {
+			if n := nodes[o]; n != nil {
+				return n
+			}
+		}
+		return nil
+	}
 }
 
 // split fills the parts of the average step.
@@ -190,32 +232,69 @@ func (r *rankComm) split(w *Worker) {
 	}
 }
 
-// match finds the time that every rank spent on data transfer, or says why it cannot.
-func match(ranks []*rankComm) string {
-	first := ranks[0]
-	for k, r := range ranks {
-		if len(r.nodes) != len(first.nodes) {
-			return fmt.Sprintf("rank %d has %d collective operations where rank 0 has %d", k, len(r.nodes), len(first.nodes))
+// byName returns the collectives of each name in their order. Ranks agree on the order of one kind of collective more
+// often than on that of all, which different threads issue. names numbers the names of all ranks.
+func (r *rankComm) byName(names map[string]int) [][]*commNode {
+	out := make([][]*commNode, len(names))
+	for _, n := range r.nodes {
+		name := r.t.Name(&r.t.Slices[n.slice])
+		k, ok := names[name]
+		if !ok {
+			k = len(names)
+			names[name] = k
 		}
-		for i, n := range r.nodes {
-			if len(n.ranges) != len(first.nodes[i].ranges) {
-				return fmt.Sprintf("collective operation %d of rank %d has %d kernels where that of rank 0 has %d", i, k, len(n.ranges), len(first.nodes[i].ranges))
+		for len(out) <= k {
+			out = append(out, nil)
+		}
+		out[k] = append(out[k], n)
+	}
+	return out
+}
+
+// match finds the time that every rank spent on data transfer, or says why it cannot. sequences gives a rank's collectives
+// as sequences that the ranks have in common.
+func match(ranks []*rankComm, sequences func(*rankComm) [][]*commNode) string {
+	all := make([][][]*commNode, len(ranks))
+	for k, r := range ranks {
+		all[k] = sequences(r)
+	}
+	first := all[0]
+	for k, seqs := range all {
+		for q := range max(len(seqs), len(first)) {
+			mine, other := at(seqs, q), at(first, q)
+			if len(mine) != len(other) {
+				return fmt.Sprintf("rank %d has %d collective operations where rank 0 has %d", k, len(ranks[k].nodes), len(ranks[0].nodes))
+			}
+			for i, n := range mine {
+				if len(n.ranges) != len(other[i].ranges) {
+					return fmt.Sprintf("collective operation %d of rank %d has %d kernels where that of rank 0 has %d", i, k, len(n.ranges), len(other[i].ranges))
+				}
 			}
 		}
 	}
-	for i, n := range first.nodes {
-		for j := range n.ranges {
-			least := int64(1<<63 - 1)
-			for _, r := range ranks {
-				least = min(least, r.nodes[i].ranges[j].end-r.nodes[i].ranges[j].start)
-			}
-			for _, r := range ranks {
-				end := r.nodes[i].ranges[j].end
-				r.nodes[i].transfer = append(r.nodes[i].transfer, span{end - least, end})
+	for q := range first {
+		for i := range first[q] {
+			for j := range first[q][i].ranges {
+				least := int64(1<<63 - 1)
+				for _, seqs := range all {
+					least = min(least, seqs[q][i].ranges[j].end-seqs[q][i].ranges[j].start)
+				}
+				for _, seqs := range all {
+					n := seqs[q][i]
+					n.transfer = append(n.transfer, span{n.ranges[j].end - least, n.ranges[j].end})
+				}
 			}
 		}
 	}
 	return ""
+}
+
+// at returns the q-th sequence, or none.
+func at(seqs [][]*commNode, q int) []*commNode {
+	if q < len(seqs) {
+		return seqs[q]
+	}
+	return nil
 }
 
 // sum fills the table of collectives and the average of waiting and transfer.

@@ -254,7 +254,30 @@ func TestEightRanks(t *testing.T) {
 	if len(r.Workers) != 8 {
 		t.Fatalf("%d workers: %s", len(r.Workers), r.Reason)
 	}
+	// Calls, bytes, latency and data transfer (us) of all_reduce and all_to_all, summed by a script from the files: kernels
+	// by the thread and time of the call of their correlation id, transfer the shortest of the eight at each position.
+	want := [8][2][4]int64{
+		{{3, 2485252, 1799, 175}, {5, 64448, 3999, 42}}, {{3, 2485252, 1830, 175}, {5, 64448, 9506, 42}},
+		{{3, 2485252, 1685, 175}, {5, 64448, 1807, 42}}, {{3, 2485252, 1772, 175}, {5, 64448, 8002, 42}},
+		{{3, 2485252, 234, 175}, {5, 64448, 6353, 42}}, {{3, 2485252, 195, 175}, {5, 64448, 6056, 42}},
+		{{3, 2485252, 1735, 175}, {5, 64448, 1823, 42}}, {{3, 2485252, 1357, 175}, {5, 64448, 389, 42}},
+	}
+	if r.Reason != "" {
+		t.Errorf("no comparison: %s", r.Reason)
+	}
 	for i, w := range r.Workers {
+		for _, o := range w.Ops {
+			k := 0
+			if o.Name == "nccl:all_to_all" {
+				k = 1
+			}
+			if got := [4]int64{o.Calls, o.Bytes, o.Latency / 1000, o.DataTransfer / 1000}; got != want[i][k] {
+				t.Errorf("worker %d: %s is %v, want %v", i, o.Name, got, want[i][k])
+			}
+		}
+		if len(w.Ops) != 2 {
+			t.Errorf("worker %d: operations %+v", i, w.Ops)
+		}
 		steps := Of(ts[i]).Steps()
 		if sum := w.Computation + w.Overlap + w.Communication + w.Other; math.Abs(sum-steps.Mean) > 1 {
 			t.Errorf("worker %d: parts sum to %.0f of %.0f ns", i, sum, steps.Mean)

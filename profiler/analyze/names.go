@@ -24,6 +24,15 @@ func dataLoader(name string) bool {
 		strings.HasPrefix(name, "enumerate(DataPipe)#")
 }
 
+// collectiveAs reports whether name is a collective by convention c: the plugin knows five, Exact takes every operation that
+// torch annotates for a backend (all_to_all, send, recv, barrier, coalesced forms).
+func collectiveAs(name string, c Convention) bool {
+	if c == Plugin {
+		return commOp(name)
+	}
+	return strings.HasPrefix(name, "nccl:") || strings.HasPrefix(name, "gloo:")
+}
+
 // excludedOp reports whether name is a range that the operator view leaves out although it may be filed as an operator.
 func excludedOp(name string) bool {
 	return name == "DataParallel.forward" || name == "DistributedDataParallel.forward" ||

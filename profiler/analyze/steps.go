@@ -149,7 +149,7 @@ func (b *stepBuilder) collect() {
 	kind := make([]uint8, x.t.Strings.Len()) // 1 communication, 2 data loader, 3 a kernel's communication
 	for i, name := range x.t.Strings.List() {
 		switch {
-		case commOp(name):
+		case collectiveAs(name, b.c):
 			kind[i] = 1
 		case loader(name):
 			kind[i] = 2
