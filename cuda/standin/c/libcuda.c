@@ -36,7 +36,7 @@ static int fails(const char *name) {
 #define API(name) { int f_ = fails(name); if (f_) return f_; if (!initialised) return UNINIT; }
 
 /* ---- what a stand-in for CUPTI hears of; both are optional ---- */
-typedef struct { uint32_t kind; /* 1 call 2 kernel 3 copy 4 set 5 alloc 6 free */ uint32_t cbid, correlation, device, context, stream; long long start, end; unsigned long long bytes, address; uint32_t copy_kind; const char *name; uint32_t grid[3], block[3], shared; } standin_event;
+typedef struct { uint32_t kind; /* 1 call 2 kernel 3 copy 4 set 5 alloc 6 free 7 sync, copy_kind says of what */ uint32_t cbid, correlation, device, context, stream; long long start, end; unsigned long long bytes, address; uint32_t copy_kind; const char *name; uint32_t grid[3], block[3], shared; } standin_event;
 static void (*observer)(const standin_event *);
 static uint32_t correlation;
 __attribute__((visibility("default"))) void standin_cuda_observe(void (*f)(const standin_event *)) { observer = f; }
@@ -67,7 +67,10 @@ static block *holding(P p, size_t n) {
 	for (b = blocks; b; b = b->next) if (p >= b->at && p + n <= b->at + b->n) return b;
 	return NULL;
 }
+static uint32_t correlation_of_call(void) { return current_correlation = __sync_add_and_fetch(&correlation, 1); }
+static void call(uint32_t cbid, long long start) { tell((standin_event){.kind = 1, .cbid = cbid, .start = start, .end = now_ns()}); }
 static R take(P *p, size_t n, int kind, int device) {
+	long long t0 = now_ns(), at;
 	void *m;
 	block *b;
 	if (!n) return INVALID;
@@ -81,10 +84,14 @@ static R take(P *p, size_t n, int kind, int device) {
 	if (kind != 2) used[device] += n;
 	pthread_mutex_unlock(&mu);
 	*p = b->at;
-	tell((standin_event){.kind = 5, .bytes = n, .address = b->at, .device = device, .start = now_ns(), .copy_kind = kind});
+	correlation_of_call();
+	at = now_ns();
+	call(kind == 1 ? 243 : kind == 2 ? 39 : 371, t0);
+	tell((standin_event){.kind = 5, .bytes = n, .address = b->at, .device = device, .context = device + 1, .start = at, .copy_kind = kind});
 	return 0;
 }
 static R give(P p, int kind) {
+	long long t0 = now_ns(), at;
 	block **b, *d;
 	pthread_mutex_lock(&mu);
 	for (b = &blocks; *b && (*b)->at != p; b = &(*b)->next) {}
@@ -93,7 +100,10 @@ static R give(P p, int kind) {
 	*b = d->next;
 	if (d->kind != 2) used[d->device] -= d->n;
 	pthread_mutex_unlock(&mu);
-	tell((standin_event){.kind = 6, .bytes = d->n, .address = d->at, .device = d->device, .start = now_ns(), .copy_kind = d->kind});
+	correlation_of_call();
+	at = now_ns();
+	call(kind == 2 ? 38 : 245, t0);
+	tell((standin_event){.kind = 6, .bytes = d->n, .address = d->at, .device = d->device, .context = d->device + 1, .start = at, .copy_kind = d->kind});
 	free((void *)(uintptr_t)p);
 	free(d);
 	return 0;
@@ -157,7 +167,13 @@ R cuCtxPopCurrent_v2(ctx **c) { API("cuCtxPopCurrent_v2") if (!depth) return BAD
 R cuCtxSetCurrent(ctx *c) { API("cuCtxSetCurrent") if (c && !LIVE(c, CTX)) return BADCTX; if (!depth) depth = 1; stack[depth - 1] = c; return 0; }
 R cuCtxGetCurrent(ctx **c) { API("cuCtxGetCurrent") *c = current(); return 0; }
 R cuCtxGetDevice(int *d) { API("cuCtxGetDevice") { CURRENT *d = c->device; } return 0; }
-R cuCtxSynchronize(void) { API("cuCtxSynchronize") { CURRENT (void)c; } return 0; }
+static R waited(uint32_t cbid, int what, ctx *c, uint32_t stream, long long t0) {
+	correlation_of_call();
+	call(cbid, t0);
+	tell((standin_event){.kind = 7, .copy_kind = what, .start = t0, .end = now_ns(), .device = c->device, .context = c->id, .stream = stream});
+	return 0;
+}
+R cuCtxSynchronize(void) { API("cuCtxSynchronize") { CURRENT return waited(17, 4, c, 0xFFFFFFFF, now_ns()); } }
 R cuMemGetInfo_v2(size_t *f, size_t *t) { API("cuMemGetInfo_v2") { CURRENT *t = total(); *f = total() - used[c->device]; } return 0; }
 
 R cuMemAlloc_v2(P *p, size_t n) { API("cuMemAlloc_v2") CURRENT return take(p, n, 1, c->device); }
@@ -171,8 +187,7 @@ R cuMemPrefetchAsync(P p, size_t n, int d, stream *s) { block *b; (void)s; API("
 
 static R on(stream *s, ctx *c) { return !s ? 0 : !LIVE(s, STREAM) ? BADHANDLE : s->c != c ? BADCTX : 0; }
 static uint32_t sid(stream *s) { return s ? (uint32_t)s->id : 7; }
-static void call(uint32_t cbid, long long start) { tell((standin_event){.kind = 1, .cbid = cbid, .start = start, .end = now_ns()}); }
-#define BEGIN long long t0_ = now_ns(); current_correlation = __sync_add_and_fetch(&correlation, 1);
+#define BEGIN long long t0_ = now_ns(); correlation_of_call();
 static R move(ctx *c, P dst, P src, size_t n, uint32_t kind, stream *s, uint32_t cbid, long long t0) {
 	long long a, b;
 	if ((kind == 1 || kind == 8) && !holding(dst, n)) return INVALID;
@@ -207,7 +222,7 @@ static int streams = 12;
 R cuStreamCreateWithPriority(stream **s, unsigned f, int p) { API("cuStreamCreateWithPriority") CURRENT if (f > 1 || p > 0 || p < -5) return INVALID; *s = malloc(sizeof **s); **s = (stream){STREAM, __sync_add_and_fetch(&streams, 1), c}; return 0; }
 R cuStreamCreate(stream **s, unsigned f) { return cuStreamCreateWithPriority(s, f, 0); }
 R cuStreamDestroy_v2(stream *s) { API("cuStreamDestroy_v2") CURRENT (void)c; if (!LIVE(s, STREAM)) return BADHANDLE; s->magic = 0; return 0; }
-R cuStreamSynchronize(stream *s) { API("cuStreamSynchronize") CURRENT return on(s, c); }
+R cuStreamSynchronize(stream *s) { R r; API("cuStreamSynchronize") CURRENT if ((r = on(s, c))) return r; return waited(126, 3, c, sid(s), now_ns()); }
 R cuStreamQuery(stream *s) { API("cuStreamQuery") CURRENT return on(s, c); }
 R cuStreamWaitEvent(stream *s, event *e, unsigned f) { R r; (void)f; API("cuStreamWaitEvent") CURRENT if ((r = on(s, c))) return r; return LIVE(e, EVENT) ? 0 : BADHANDLE; }
 R cuEventCreate(event **e, unsigned f) { API("cuEventCreate") CURRENT (void)f; *e = malloc(sizeof **e); **e = (event){EVENT, 0, 0, c}; return 0; }
