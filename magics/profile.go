@@ -85,14 +85,20 @@ func profileLine(m *call) *cell.Result {
 func (m *call) profile(o profileOptions, code string, line int) *cell.Result {
 	started := false
 	var startErr error
+	var gpu gpuSampling
 	begin := func() { // the first time that code is about to run: building it does not belong to the profile
 		if !started {
 			started = true
+			gpu = sampleGPU(o)
 			startErr = m.lang.StartRecording(m.ctx, o.recording())
 		}
 	}
 	result := m.Engine.runSegments(m.ctx, m.cell, code, line, RunOptions{Instrument: true, TopLevel: o.topLevel, Before: begin}, m.out, m.in)
+	defer gpu.stop()
 	if !started {
+		if result.Err == nil {
+			m.out.Stream(cell.Stderr, "There is no profile of this cell: no Go code ran.\n")
+		}
 		return result
 	}
 	if startErr != nil {
@@ -107,6 +113,7 @@ func (m *call) profile(o profileOptions, code string, line int) *cell.Result {
 		m.out.Stream(cell.Stderr, fmt.Sprintf("There is no profile of this cell: %v\n", err))
 		return result
 	}
+	gpu.addTo(t)
 	if result.Value != nil {
 		m.out.Display(*result.Value)
 		result.Value = nil
@@ -172,31 +179,12 @@ func (m *call) report(t *trace.Trace, o profileOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.columns == "torch" || o.text {
-		table, err := o.table(a)
-		if err != nil {
-			return err
-		}
-		bundle.Text = table + lossesText(t)
-	}
 	if o.text {
 		m.out.Display(cell.Text(bundle.Text))
 		return nil
 	}
 	m.out.Display(cell.Bundle{Data: bundle.MIME()})
 	return nil
-}
-
-func lossesText(t *trace.Trace) string {
-	var b strings.Builder
-	for _, p := range t.Problems {
-		fmt.Fprintf(&b, "%s (%d)", p.Text, p.Count)
-		if p.Remedy != "" {
-			b.WriteString(": " + p.Remedy)
-		}
-		b.WriteString("\n")
-	}
-	return b.String()
 }
 
 // base finds the profile to compare with: one kept by name, or a file.

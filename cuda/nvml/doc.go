@@ -13,8 +13,9 @@ import (
 
 // Missing is the error where NVML cannot be used.
 type Missing struct {
-	Why string // one line
-	Fix string // may be empty
+	Why       string // one line
+	Fix       string // may be empty
+	NoLibrary bool   // there is no file, as on machines without NVIDIA's driver
 }
 
 func (e *Missing) Error() string {

@@ -53,17 +53,17 @@ func Open() (*Library, error) {
 	name := C.CString(file)
 	defer C.free(unsafe.Pointer(name))
 	if why := C.gander_nvml_open(name); why != nil {
-		return nil, &Missing{C.GoString(why), "it comes with NVIDIA's driver"}
+		return nil, &Missing{Why: C.GoString(why), Fix: "it comes with NVIDIA's driver", NoLibrary: true}
 	}
 	l := &Library{api: nv.New(nv.WithLibraryPath(file)), system: System{Library: file}}
 	switch r := l.api.Init(); r {
 	case nv.SUCCESS:
 	case nv.ERROR_DRIVER_NOT_LOADED:
-		return nil, &Missing{"the kernel module of the driver is not loaded", "in a container, give it the GPU: --gpus all"}
+		return nil, &Missing{Why: "the kernel module of the driver is not loaded", Fix: "in a container, give it the GPU: --gpus all"}
 	case nv.ERROR_LIB_RM_VERSION_MISMATCH:
-		return nil, &Missing{"library and kernel module of the driver are of different versions", "restart the machine after an update of the driver"}
+		return nil, &Missing{Why: "library and kernel module of the driver are of different versions", Fix: "restart the machine after an update of the driver"}
 	default:
-		return nil, &Missing{"it does not start: " + text(l.api, r), ""}
+		return nil, &Missing{Why: "it does not start: " + text(l.api, r), Fix: ""}
 	}
 	if err := l.list(); err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func (l *Library) list() error {
 	}
 	n, r := l.api.DeviceGetCount()
 	if r != nv.SUCCESS {
-		return &Missing{"devices cannot be counted: " + text(l.api, r), ""}
+		return &Missing{Why: "devices cannot be counted: " + text(l.api, r), Fix: ""}
 	}
 	for i := range n {
 		h, r := l.api.DeviceGetHandleByIndex(i)

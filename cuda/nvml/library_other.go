@@ -6,7 +6,9 @@ package nvml
 type Library struct{}
 
 // Open fails: opening libraries at run time needs Linux and cgo.
-func Open() (*Library, error) { return nil, &Missing{"this build of gander cannot open libraries", ""} }
+func Open() (*Library, error) {
+	return nil, &Missing{Why: "this build of gander cannot open libraries", NoLibrary: true}
+}
 
 // System is empty.
 func (l *Library) System() System { return System{} }
