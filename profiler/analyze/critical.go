@@ -53,6 +53,7 @@ type PathReport struct {
 type PathOptions struct {
 	Annotation string
 	Instance   int
+	Convention Convention // Exact, or HTA: see Analysis.CriticalPath
 }
 
 // CriticalPath returns the critical path of t.
@@ -69,9 +70,12 @@ func CriticalPath(t *trace.Trace, o PathOptions) (*PathReport, error) { return O
 //     and then the kernel before it on the stream, at the cost of the gap if that is short.
 //  4. A wait for the device (synchronisation events) follows the device work it waited for.
 //
-// The path is the longest one through that graph.
+// The path is the longest one through that graph. HTA (0.5) knows operators and runtime calls that took any time only, so that what a named
+// range does between two operators costs nothing; it takes every call of the names in blockingCalls for one that waits, a
+// kernel for delayed by the one before it however long the gap is, and has no edge from a launch to a kernel that had to
+// queue. Exact has ranges as nodes too, asks whether a gap is short, and keeps that edge for order.
 func (a *Analysis) CriticalPath(o PathOptions) (*PathReport, error) {
-	b := &pathBuilder{x: a.index(), t: a.Trace}
+	b := &pathBuilder{x: a.index(), t: a.Trace, c: o.Convention}
 	r := &PathReport{Range: o.Annotation, Edges: []PathEdge{}, Time: map[string]int64{}}
 	if err := b.setRange(o, r); err != nil {
 		return nil, err

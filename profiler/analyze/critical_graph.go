@@ -15,6 +15,7 @@ const maxKernelGap = 1_500_000
 type pathBuilder struct {
 	x      *index
 	t      *trace.Trace
+	c      Convention
 	window span
 	sync   bool // synchronisation events were recorded
 
@@ -84,10 +85,33 @@ func (b *pathBuilder) edge(from, to int32, kind EdgeKind, free bool, owner int32
 	b.edges = append(b.edges, pathEdge{from, to, d, kind, owner})
 }
 
+// blockingCalls are the calls whose time HTA gives to what they wait for.
+var blockingCalls = map[string]bool{
+	"cudaDeviceSynchronize": true, "cudaStreamSynchronize": true, "cudaEventQuery": true, "cudaEventSynchronize": true,
+	"cudaMemcpy": true, "cudaMemcpyAsync": true,
+}
+
+// hosts reports whether host work of class c is on the path.
+func (b *pathBuilder) hosts(c trace.Class) bool {
+	if b.c == HTA {
+		return c == trace.ClassOp || isCall(c)
+	}
+	return launches(c)
+}
+
+// blocks reports whether slice i is a call that waits.
+func (b *pathBuilder) blocks(i int32) bool {
+	name := b.t.Name(&b.t.Slices[i])
+	if b.c == HTA {
+		return blockingCalls[name]
+	}
+	return isCall(b.x.class[i]) && syncCall(name)
+}
+
 // host adds the threads.
 func (b *pathBuilder) host() {
 	b.local = map[int32]int32{}
-	tr := buildTree(b.x, launches, nil)
+	tr := buildTree(b.x, b.hosts, nil)
 	s := b.t.Slices
 	var stack []int32
 	last, track := int32(-1), trace.NoTrack
@@ -96,12 +120,12 @@ func (b *pathBuilder) host() {
 			i := stack[len(stack)-1]
 			stack = stack[:len(stack)-1]
 			end := b.local[i]*2 + 1
-			b.edge(last, end, EdgeWork, isCall(b.x.class[i]) && syncCall(b.t.Name(&s[i])), i)
+			b.edge(last, end, EdgeWork, b.blocks(i), i)
 			last = end
 		}
 	}
 	for _, i := range tr.order {
-		if s[i].Start < b.window.start || s[i].End() > b.window.end {
+		if s[i].Start < b.window.start || s[i].End() > b.window.end || b.c == HTA && s[i].Dur == 0 {
 			continue
 		}
 		parent := tr.parent[i]
@@ -136,7 +160,7 @@ func (b *pathBuilder) deviceWork() {
 	for _, events := range b.x.streams(Exact) {
 		var starts, ends []int64 // of the stream, to tell what was queued at a launch
 		last := int32(-1)
-		for _, e := range events {
+		for n, e := range events {
 			call, in := b.local[e.call]
 			if e.call < 0 || !in {
 				continue
@@ -146,14 +170,21 @@ func (b *pathBuilder) deviceWork() {
 			launched := s[e.call].Start
 			started, _ := slices.BinarySearch(starts, launched+1)
 			idle := started == len(starts) && (len(ends) == 0 || ends[len(ends)-1] <= launched)
+			if b.c == HTA {
+				next := n + 1
+				queue := next < len(events) && events[next].call >= 0 && s[events[next].call].Start <= e.start
+				idle = started == len(starts) && !queue && (len(ends) == 0 || ends[len(ends)-1] < launched)
+			}
 			source := waits.before(s[e.slice].Track, launched, e.start, s)
 			if source >= 0 && s[source].End() > launched {
 				idle = false
 			}
-			b.edge(2*call, 2*k, EdgeLaunch, !idle, e.slice)
+			if idle || b.c != HTA {
+				b.edge(2*call, 2*k, EdgeLaunch, !idle, e.slice)
+			}
 			if !idle && last >= 0 {
 				prev := b.events[last]
-				if gap := e.start - s[prev].End(); gap >= 0 && gap < maxKernelGap && (source < 0 || s[source].End() <= s[prev].End()) {
+				if gap := e.start - s[prev].End(); gap >= 0 && (gap < maxKernelGap || b.c == HTA) && (source < 0 || s[source].End() <= s[prev].End()) {
 					b.edge(2*last+1, 2*k, EdgeKernelKernel, false, e.slice)
 				}
 			}

@@ -166,7 +166,8 @@ func (b *pathBuilder) longest(r *PathReport) {
 	for len(ready) > 0 {
 		v := ready[len(ready)-1]
 		ready = ready[:len(ready)-1]
-		if dist[v] > dist[best] || dist[v] == dist[best] && b.time(v) >= b.time(best) {
+		// Edges without cost at the end of the path are part of it, save for HTA.
+		if dist[v] > dist[best] || b.c != HTA && dist[v] == dist[best] && b.time(v) >= b.time(best) {
 			best = v
 		}
 		for _, k := range out[v] {
