@@ -264,6 +264,13 @@ func (p *Profile) complete() {
 		t = t.Clone()
 	}
 	c.recorder.AddTo(t, w.Epoch)
+	for _, k := range c.sources {
+		if s, ok := k.source.(settler); ok {
+			if err := guard(func() error { s.Settle(t); return nil }); err != nil {
+				t.Problem("source-"+strings.ReplaceAll(k.Name, " ", "-"), 1, fmt.Sprintf("What %s recorded is not tied to spans: %v.", k.Name, err), "Please report this.")
+			}
+		}
+	}
 	c.usage.addTo(t)
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -42,7 +42,7 @@ next:
 			continue
 		}
 		for _, n := range activityNames {
-			if n.name == word || n.name == "mem" && word == "memory" {
+			if n.name == word || n.name == "mem" && word == "memory" || n.name == "cuda" && word == "gpu" {
 				a |= n.a
 				continue next
 			}
@@ -63,7 +63,7 @@ func (a *Activity) UnmarshalText(b []byte) (err error) {
 
 // Options say what a profile records. The zero value records everything that costs next to nothing.
 type Options struct {
-	Activities Activity `json:"activities,omitempty"` // empty: all that this process has sources for
+	Activities Activity `json:"activities,omitempty"` // empty: all that this process and machine have sources for
 
 	RecordShapes  bool `json:"record_shapes,omitempty"`  // shapes of operators' arguments
 	ProfileMemory bool `json:"profile_memory,omitempty"` // each Alloc and Free; with WithStack also the heap by stack

@@ -48,7 +48,7 @@ func Start(o Options) (*Profile, error) {
 		return nil, fmt.Errorf("starting profile: SampleHz (%d) and MaxEvents (%d) must not be negative", o.SampleHz, o.MaxEvents)
 	}
 	if o.Activities == 0 {
-		o.Activities = Supported()
+		o.Activities = present()
 	}
 	p := &Profile{options: o, trace: new(trace.Trace), started: "by " + o.Owner}
 	if _, file, line, ok := runtime.Caller(1); ok && o.Owner == "" {

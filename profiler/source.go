@@ -31,6 +31,9 @@ type Kind struct {
 	New func(o Options) Source
 	// Remedy says what people can do when the source does not start.
 	Remedy string
+	// Present reports whether there is anything to record on this machine, without side effects; nil is yes. A source that
+	// is not present is not used where Options.Activities is empty; asked for by name, it says why it does not start.
+	Present func() bool
 }
 
 // kinds is filled by init functions and read-only after.
@@ -46,6 +49,23 @@ func Supported() Activity {
 		a |= k.Activity
 	}
 	return a
+}
+
+// present returns the activities that a profile records unless it is told which: those that the machine has.
+func present() Activity {
+	a := CPU | Memory | Go
+	for _, k := range kinds {
+		if k.Present == nil || k.Present() {
+			a |= k.Activity
+		}
+	}
+	return a
+}
+
+// settler is a source that adds to a trace what it can only tell when everything else is in it: spans are added after
+// the sources. With AccEvents it is called again for each cycle, for the events of all of them.
+type settler interface {
+	Settle(t *trace.Trace)
 }
 
 // windowed is a source that reads something exactly at the ends of the window.
