@@ -53,16 +53,16 @@ func (e *Engine) Execute(ctx context.Context, c *cell.Cell, out cell.Output, in 
 		e.inputs = append(e.inputs, c.Code)
 		e.mu.Unlock()
 	}
-	return e.runText(ctx, c, out, in)
+	return e.runText(ctx, c, RunOptions{}, out, in)
 }
 
 // runText runs the text of c: a cell magic, or Go with line magics in it.
-func (e *Engine) runText(ctx context.Context, c *cell.Cell, out cell.Output, in cell.Input) *cell.Result {
+func (e *Engine) runText(ctx context.Context, c *cell.Cell, o RunOptions, out cell.Output, in cell.Input) *cell.Result {
 	name, args, body, line, ok := cellMagic(c.Code)
 	if !ok {
-		return e.runSegments(ctx, c, c.Code, 1, RunOptions{}, out, in)
+		return e.runSegments(ctx, c, c.Code, 1, o, out, in)
 	}
-	m := &call{Engine: e, ctx: ctx, cell: c, out: out, in: in, name: name, args: args, body: body, line: line, isCell: true, last: true}
+	m := &call{Engine: e, ctx: ctx, cell: c, out: out, in: in, name: name, args: args, body: body, line: line, o: o, isCell: true, last: true}
 	m.at = 1 + strings.Count(c.Code[:strings.Index(c.Code, "%%")], "\n")
 	mg, err := find(m.name, true)
 	if err == nil && mg.check != nil {
@@ -81,7 +81,7 @@ func (e *Engine) runSegments(ctx context.Context, c *cell.Cell, code string, lin
 	for i, s := range segments {
 		s.line += line - 1
 		segments[i] = s
-		calls[i] = &call{Engine: e, ctx: ctx, cell: c, out: out, in: in, line: s.line, at: s.line, last: i == len(segments)-1}
+		calls[i] = &call{Engine: e, ctx: ctx, cell: c, out: out, in: in, line: s.line, at: s.line, o: o, last: i == len(segments)-1}
 		var err error
 		switch s.kind {
 		case lineMagic:

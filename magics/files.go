@@ -3,6 +3,7 @@ package magics
 import (
 	"errors"
 	"fmt"
+	"html"
 	"io/fs"
 	"os"
 	"strings"
@@ -141,14 +142,26 @@ func runLine(m *call) *cell.Result {
 			}
 		}
 	}
+	result := &cell.Result{}
 	for _, src := range sources {
+		if result.Value != nil {
+			m.out.Display(*result.Value)
+		}
 		c := *m.cell
 		c.Code = src
-		r := m.runText(m.ctx, &c, m.out, m.in)
-		if r.Err != nil {
-			r.Err.Text = append([]string{"while running " + name}, r.Err.Text...)
-			return r
+		if result = m.runText(m.ctx, &c, m.o, m.out, m.in); result.Err != nil {
+			inFile(result.Err, m.cell.N, name)
+			return result
 		}
 	}
-	return &cell.Result{}
+	return result
+}
+
+// inFile makes an error that tells of cell n tell of a file instead.
+func inFile(e *cell.UserError, n int, name string) {
+	place := fmt.Sprintf("In[%d]:", n)
+	for i, line := range e.Text {
+		e.Text[i] = strings.ReplaceAll(line, place, name+":")
+	}
+	e.HTML = strings.ReplaceAll(e.HTML, place, html.EscapeString(name)+":")
 }

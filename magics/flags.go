@@ -44,7 +44,7 @@ func parseFlags(fs *pflag.FlagSet, text string) error {
 func parseNone(fs *pflag.FlagSet, text string) error {
 	err := parseFlags(fs, text)
 	if err == nil && fs.NArg() > 0 {
-		err = usagef("%%%s: %q is no flag; there are %s", fs.Name(), fs.Arg(0), strings.Join(flagNames(fs), ", "))
+		err = usagef("%%%s: %q is no flag (flags: %s)", fs.Name(), fs.Arg(0), strings.Join(flagNames(fs), ", "))
 	}
 	return err
 }
@@ -64,12 +64,12 @@ func parseWords(fs *pflag.FlagSet, words []string) error {
 	fs.VisitAll(func(f *pflag.Flag) { known = append(known, "--"+f.Name) })
 	given := strings.TrimSpace(m[2])
 	if m[1] != "" {
-		return usagef("%%%s: there is no flag -%s; there are %s", fs.Name(), m[1], strings.Join(known, ", "))
+		return usagef("%%%s: there is no flag -%s (flags: %s)", fs.Name(), m[1], strings.Join(known, ", "))
 	}
 	if near := nearest(given, known); near != "" {
 		return usagef("%%%s: there is no flag %s; did you mean %s?", fs.Name(), given, near)
 	}
-	return usagef("%%%s: there is no flag %s; there are %s", fs.Name(), given, strings.Join(known, ", "))
+	return usagef("%%%s: there is no flag %s (flags: %s)", fs.Name(), given, strings.Join(known, ", "))
 }
 
 // nearest returns the candidate that is most like s, empty when none is much like it.

@@ -43,7 +43,7 @@ func TestDistance(t *testing.T) {
 func TestUnknownFlag(t *testing.T) {
 	for _, tc := range []struct{ in, want string }{
 		{"--sotr x", "did you mean --sort?"},
-		{"--zzzzzzzz", "there are --sort"},
+		{"--zzzzzzzz", "flags: --sort"},
 		{"-z", "no flag -z"},
 		{"--sort", "needs an argument"},
 		{"--sort 'x", "not closed"},

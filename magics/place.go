@@ -1,6 +1,7 @@
 package magics
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -33,10 +34,10 @@ func cdLine(m *call) *cell.Result {
 	dir := m.path(expandHome(name))
 	st, err := os.Stat(dir)
 	if err == nil && !st.IsDir() {
-		err = fmt.Errorf("%s is no folder", dir)
+		err = errors.New("it is no folder")
 	}
 	if err != nil {
-		return m.failure(fmt.Errorf("changing directory: %w", err))
+		return m.failure(fmt.Errorf("changing directory to %s: %w", name, bare(err)))
 	}
 	if dir, err = filepath.Abs(dir); err != nil {
 		return m.failure(fmt.Errorf("changing directory: %w", err))

@@ -93,15 +93,28 @@ func (o *profileOptions) parse(name, args string) (rest []string, err error) {
 	if err := parseFlags(fs, args); err != nil {
 		return nil, err
 	}
-	wrap := func(flag string, err error) error { return usagef("%%%s --%s: %v", name, flag, err) }
-	if _, err := profiler.ParseActivities(o.activities); err != nil {
-		return nil, wrap("activities", err)
+	wrap := func(flag string, err error) error {
+		text := err.Error()
+		for _, doing := range []string{"parsing activities: ", "choosing views: ", "sorting key averages: "} {
+			text = strings.TrimPrefix(text, doing)
+		}
+		return usagef("%%%s --%s: %s", name, flag, text)
+	}
+	for word := range strings.SplitSeq(o.activities, ",") {
+		if _, err := profiler.ParseActivities(word); err != nil {
+			return nil, wrap("activities", oneOf(word, []string{"cpu", "cuda", "mem", "go"}))
+		}
 	}
 	if o.parsedSchedule, err = parseSchedule(o.schedule); err != nil {
 		return nil, wrap("schedule", err)
 	}
 	if o.views != "" {
 		if o.parsedViews, err = render.ParseViews(strings.Split(o.views, ",")); err != nil {
+			for v := range strings.SplitSeq(o.views, ",") {
+				if e := oneOf(v, strings.Split(join(render.Views()), ",")); e != nil {
+					err = e
+				}
+			}
 			return nil, wrap("views", err)
 		}
 	}
@@ -113,11 +126,13 @@ func (o *profileOptions) parse(name, args string) (rest []string, err error) {
 			return nil, wrap("sort", err)
 		}
 	}
-	if !slices.Contains([]string{"", "us", "ms", "s"}, o.timeUnit) {
-		return nil, wrap("time-unit", fmt.Errorf("%q is not us, ms or s", o.timeUnit))
-	}
-	if !slices.Contains([]string{"", "torch", "default"}, o.columns) {
-		return nil, wrap("columns", fmt.Errorf("%q is not torch or default", o.columns))
+	for _, f := range []struct {
+		name, value string
+		known       []string
+	}{{"time-unit", o.timeUnit, []string{"us", "ms", "s"}}, {"columns", o.columns, []string{"torch", "default"}}} {
+		if err := oneOf(f.value, f.known); err != nil {
+			return nil, wrap(f.name, err)
+		}
 	}
 	if o.sample < 0 {
 		return nil, wrap("sample", fmt.Errorf("%d is negative", o.sample))
@@ -138,6 +153,18 @@ func (o *profileOptions) parse(name, args string) (rest []string, err error) {
 		o.sample = 100
 	}
 	return fs.Args(), nil
+}
+
+// oneOf is the error for a value that is none of known, and nil for one that is and for the empty one.
+func oneOf(value string, known []string) error {
+	if value == "" || slices.Contains(known, value) {
+		return nil
+	}
+	all := strings.Join(known[:len(known)-1], ", ") + " or " + known[len(known)-1]
+	if near := nearest(value, known); near != "" {
+		return fmt.Errorf("%q is not %s; did you mean %s?", value, all, near)
+	}
+	return fmt.Errorf("%q is not %s", value, all)
 }
 
 // parseSchedule reads "wait=1,warmup=1,…" with torch's names.
@@ -248,23 +275,15 @@ func (o *profileOptions) rendering(library *render.Library, note string) render.
 	if views == nil {
 		views = notebookViews
 	}
+	columns := analyze.Exact
+	if o.columns == "torch" {
+		columns = analyze.Torch
+	}
 	return render.Options{
-		Note: note, Views: views, Sort: o.sort, Limit: o.limit, GroupByShape: o.keys.ByShape, GroupByStack: o.keys.ByStack,
+		Columns: columns, Note: note, Views: views, Sort: o.sort, Limit: o.limit, GroupByShape: o.keys.ByShape, GroupByStack: o.keys.ByStack,
+		GroupByTrack: o.keys.ByTrack, GroupByStep: o.keys.ByStep,
 		TopLevel: o.topLevel, TimeUnit: o.timeUnit, Library: library,
 	}
-}
-
-// table is the key averages as text.
-func (o *profileOptions) table(a *analyze.Analysis) (string, error) {
-	keys, columns := o.keys, analyze.Exact
-	if o.columns == "torch" {
-		keys.Convention, columns = analyze.Torch, analyze.Torch
-	}
-	sort := o.sort
-	if sort == "" && o.columns != "torch" {
-		sort = "self_cpu_time_total"
-	}
-	return a.KeyAverages(keys).Table(analyze.TableOptions{Sort: sort, RowLimit: o.limit, TopLevelOnly: o.topLevel, TimeUnit: o.timeUnit, Columns: columns})
 }
 
 func isName(s string) bool {

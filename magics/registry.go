@@ -41,6 +41,8 @@ type call struct {
 	line int    // of the cell, of the magic or of the first line of the body
 	at   int    // line of the magic itself
 
+	o RunOptions // how code around the magic runs: code that the magic runs is recorded if that is
+
 	isCell bool // written as %%name
 	last   bool // nothing follows in the cell: values are shown
 }

@@ -24,7 +24,9 @@ func init() {
 			return nil
 		}})
 	register(magic{name: "native", use: "%%native", help: "compiles the cell, whatever the engine", check: noArgs, cell: func(m *call) *cell.Result {
-		return m.runSegments(m.ctx, m.cell, m.body, m.line, RunOptions{Engine: "native"}, m.out, m.in)
+		o := m.o
+		o.Engine = "native"
+		return m.runSegments(m.ctx, m.cell, m.body, m.line, o, m.out, m.in)
 	}})
 }
 

@@ -20,6 +20,8 @@ func init() {
 				return usagef("%%%%time takes no arguments, not %q; the code to time goes on the lines below", m.args)
 			case !m.isCell && m.args == "":
 				return usagef("%%time: there is no code to measure")
+			case m.isCell && strings.TrimSpace(m.body) == "":
+				return usagef("%%%%time: there is no code to measure")
 			}
 			return nil
 		}})
@@ -39,7 +41,7 @@ func timeMagic(m *call) *cell.Result {
 	if !m.isCell {
 		code = m.padded(m.args)
 	}
-	r, u := m.lang.Run(m.ctx, m.cell, code, m.line, RunOptions{}, m.out, m.in)
+	r, u := m.lang.Run(m.ctx, m.cell, code, m.line, m.o, m.out, m.in)
 	if !u.Ran {
 		return r
 	}
@@ -219,7 +221,9 @@ func (m *call) timed(code, typ, call string, quiet, result bool, variable string
 	} else if !result {
 		run = "fmt.Println(" + run + ")"
 	}
-	r, _ := m.lang.Run(m.ctx, m.cell, src+run, line, RunOptions{Engine: "native", Quiet: !result}, m.out, m.in)
+	o := m.o
+	o.Engine, o.Quiet = "native", !result
+	r, _ := m.lang.Run(m.ctx, m.cell, src+run, line, o, m.out, m.in)
 	return r
 }
 

@@ -77,7 +77,11 @@ func (m *call) open(name string) (*trace.Trace, error) {
 	if t != nil {
 		return t, nil
 	}
-	return readTrace(m.ctx, m.path(name))
+	t, err := readTrace(m.ctx, m.path(name))
+	if err != nil {
+		return nil, fmt.Errorf("opening %s: %w", name, bare(err))
+	}
+	return t, nil
 }
 
 func (m *call) exportLast(file string) *cell.Result {

@@ -33,6 +33,9 @@ func TorchConvention() GroupOption {
 	return func(o *analyze.KeyOptions) { o.Convention = analyze.Torch }
 }
 
+// Analysis answers what else there is to know of the profile: steps, memory, idle time, an overview, advice.
+func (p *Profile) Analysis() *analyze.Analysis { return analyze.Of(p.Trace()) }
+
 // KeyAverages groups the events of the last complete cycle.
 func (p *Profile) KeyAverages(options ...GroupOption) Averages {
 	var o analyze.KeyOptions

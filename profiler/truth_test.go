@@ -405,12 +405,12 @@ func TestOptionsAsJSON(t *testing.T) {
 			t.Errorf("%s became %s", b, again)
 		}
 	}
-	for text, want := range map[string]Activity{"": 0, "cpu": CPU, " CPU , mem": CPU | Memory, "go,memory,cuda": Go | Memory | CUDA} {
+	for text, want := range map[string]Activity{"": 0, "cpu": CPU, " CPU , mem": CPU | Memory, "go,memory,cuda": Go | Memory | CUDA, "gpu": CUDA} {
 		if a, err := ParseActivities(text); err != nil || a != want {
 			t.Errorf("ParseActivities(%q) = %v, %v", text, a, err)
 		}
 	}
-	if _, err := ParseActivities("cpu,gpu"); err == nil || !strings.Contains(err.Error(), `"gpu"`) {
+	if _, err := ParseActivities("cpu,npu"); err == nil || !strings.Contains(err.Error(), `"npu"`) {
 		t.Errorf("unknown activity: %v", err)
 	}
 }

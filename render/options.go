@@ -54,7 +54,9 @@ type Options struct {
 	Sort         string // sort key in torch's spelling, "self_cpu_time_total"; empty for the default
 	Limit        int    // rows of text and static tables; 0 is 20, negative is all. Live tables hold all rows
 	GroupByShape bool
-	GroupByStack int // frames of the stack to group by; 0 for none
+	GroupByStack int  // frames of the stack to group by; 0 for none
+	GroupByTrack bool // a row for each goroutine, thread or stream
+	GroupByStep  bool // a row for each step of the schedule
 	TopLevel     bool
 	TimeUnit     string // "s", "ms" or "us" for all; empty for a unit per value
 	// Columns is the form of the text table: analyze.Torch for torch's own, the zero value for the extended one.

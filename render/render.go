@@ -75,6 +75,9 @@ func (r *report) build() error {
 			return fmt.Errorf("rendering view %s: %w", v.id, err)
 		}
 	}
+	if r.wants(ViewOverview) {
+		r.adviceText()
+	}
 	if len(r.doc.Views) == 0 {
 		text := "Nothing was recorded."
 		if r.o.Views != nil {

@@ -220,6 +220,18 @@ func (r *report) advice(list []analyze.Advice) *advicePart {
 	return p
 }
 
+// adviceText writes the advice into the text form.
+func (r *report) adviceText() {
+	_, advice := r.frontPage()
+	if len(advice) == 0 {
+		return
+	}
+	r.text.WriteString("\nRecommendations:\n")
+	for _, a := range advice {
+		fmt.Fprintf(&r.text, "- %s (%s): %s %s\n", oneLine(a.Title), a.Severity, oneLine(a.Text), oneLine(a.Remedy))
+	}
+}
+
 func adviceHTML(list []analyze.Advice) string {
 	var b strings.Builder
 	b.WriteString("<ul>\n")

@@ -8,24 +8,29 @@ import (
 	"github.com/gander-go/gander/profiler/analyze"
 )
 
-// averages returns the key averages in the order that was asked for: by device time where there is any, else by host time.
+// averages returns the key averages in the order that was asked for; without a wish by device time where there is any, else
+// by host time, and as they come with torch's columns.
 func (r *report) averages() (*analyze.Averages, error) {
 	if r.avg != nil {
 		return r.avg, nil
 	}
-	avg := r.a.KeyAverages(analyze.KeyOptions{Convention: r.o.Columns, ByShape: r.o.GroupByShape, ByStack: r.o.GroupByStack})
+	avg := r.a.KeyAverages(analyze.KeyOptions{Convention: r.o.Columns, ByShape: r.o.GroupByShape, ByStack: r.o.GroupByStack, ByTrack: r.o.GroupByTrack, ByStep: r.o.GroupByStep})
 	if r.o.TopLevel {
 		avg = avg.Filter(func(a *analyze.Average) bool { return a.TopLevel })
 	}
 	key := r.o.Sort
-	if key == "" {
+	switch {
+	case key != "":
+	case r.o.Columns == analyze.Torch: // as torch: in the order of their first events
+	case avg.SelfDeviceTotal > 0:
+		key = "self_device_time_total"
+	default:
 		key = "self_cpu_time_total"
-		if avg.SelfDeviceTotal > 0 {
-			key = "self_device_time_total"
-		}
 	}
-	if err := avg.Sort(key); err != nil {
-		return nil, err
+	if key != "" {
+		if err := avg.Sort(key); err != nil {
+			return nil, err
+		}
 	}
 	r.avg = avg
 	return avg, nil
@@ -150,6 +155,12 @@ func averagesGrid(avg *analyze.Averages) *Grid {
 	}
 	if avg.Options.ByShape {
 		add(Column{Name: "Input Shapes"}, func(a *analyze.Average) any { return a.Shapes })
+	}
+	if avg.Options.ByTrack {
+		add(Column{Name: "Thread"}, func(a *analyze.Average) any { return a.Thread })
+	}
+	if avg.Options.ByStep {
+		add(Column{Name: "Step"}, func(a *analyze.Average) any { return a.Step })
 	}
 	if avg.Options.ByStack > 0 {
 		add(Column{Name: "Source Location"}, func(a *analyze.Average) any { return strings.Join(a.Stack, " ← ") })

@@ -314,6 +314,12 @@ func (b *builder) log(e *xtrace.Event, at int64) {
 	b.t.Instants = append(b.t.Instants, trace.Instant{Time: at, Track: k, Name: b.t.Strings.ID(name), Cat: b.cats.log, Scope: 't', Args: b.t.Strings.IDBytes(text)})
 }
 
+// curves are the metrics that the recording merged into may have itself, under names for people: one curve is enough.
+var curves = map[string]string{"/memory/classes/heap/objects:bytes": "Go heap", "/gc/heap/goal:bytes": "Go heap goal"}
+
+// recorded stands in builder.counters for a metric that is left out.
+const recorded = -1
+
 // metric adds a value to the counter of its name, "/memory/classes/heap/objects:bytes".
 func (b *builder) metric(m xtrace.Metric, at int64) {
 	if m.Value.Kind() != xtrace.ValueUint64 || !b.inside(at) {
@@ -322,9 +328,16 @@ func (b *builder) metric(m xtrace.Metric, at int64) {
 	i, ok := b.counters[m.Name]
 	if !ok {
 		name, unit, _ := strings.Cut(m.Name, ":")
+		if curve := curves[m.Name]; curve != "" && slices.ContainsFunc(b.t.Counters, func(c trace.Counter) bool { return c.Name == curve }) {
+			b.counters[m.Name] = recorded
+			return
+		}
 		i = len(b.t.Counters)
 		b.counters[m.Name] = i
 		b.t.Counters = append(b.t.Counters, trace.Counter{Name: name, Unit: unit, Process: b.process, Track: trace.NoTrack, Device: trace.NoDevice})
+	}
+	if i == recorded {
+		return
 	}
 	c := &b.t.Counters[i]
 	c.Times = append(c.Times, at)

@@ -102,7 +102,7 @@ func TestRefusals(t *testing.T) {
 	if _, err := r.Stop(); err == nil {
 		t.Error("stopped nothing")
 	}
-	for _, o := range []string{`{"nonsense":1}`, `{"activities":"gpu"}`, `{"schedule":{"wait":1}}`, `[`} {
+	for _, o := range []string{`{"nonsense":1}`, `{"activities":"npu"}`, `{"schedule":{"wait":1}}`, `[`} {
 		if err := r.Start([]byte(o)); err == nil {
 			t.Errorf("started with %s", o)
 			r.Stop()

@@ -258,11 +258,15 @@ func (m *Modules) failure(path string) error {
 	return fmt.Errorf("%s", msg)
 }
 
-// IsLocal reports whether a source file is in a folder of a local package, or of the notebook's modules.
+// IsLocal reports whether a source file is in a folder of a local package, or of the notebook's modules. Packages of Base
+// are nobody's own.
 func (m *Modules) IsLocal(file string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	dir := filepath.Dir(file)
+	if m.cfg.Base != "" && strings.HasPrefix(dir, m.cfg.Base+string(filepath.Separator)) {
+		return false
+	}
 	for _, l := range m.locals {
 		if l.dir == dir {
 			return true
