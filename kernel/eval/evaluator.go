@@ -193,6 +193,14 @@ func (e *Evaluator) once(ctx context.Context, c *cell.Cell, code string, line in
 		o.Before()
 	}
 	done, err := e.cfg.Runner.Run(ctx, r, out, in)
+	if err == nil && done.Err != nil && done.Err.Kind == "load" && e.compiles(b, o) {
+		// The interpreter took exception to what its engine made of the cell. Nothing has run.
+		if b, ue = e.build(ctx, checked, RunOptions{Engine: Native, BuildOptions: o.BuildOptions}); ue != nil {
+			return &cell.Result{Err: ue}, u, false
+		}
+		u.Build, u.Engine, r.Unit = int64(time.Since(start)), b.unit.Engine, b.unit
+		done, err = e.cfg.Runner.Run(ctx, r, out, in)
+	}
 	if err != nil {
 		if ctx.Err() != nil {
 			return &cell.Result{Err: interrupted()}, u, false
@@ -205,6 +213,11 @@ func (e *Evaluator) once(ctx context.Context, c *cell.Cell, code string, line in
 	}
 	u.Ran, u.Wall, u.CPU, u.System, u.Bytes, u.Objects = true, done.Wall, done.CPU, done.System, done.Allocs, done.Mallocs
 	return e.finish(checked, b, done), u, false
+}
+
+// compiles reports whether a cell that was to be interpreted may be compiled instead.
+func (e *Evaluator) compiles(b *built, o RunOptions) bool {
+	return b.unit.Engine == link.EngineInterp && e.cfg.Native != nil && (o.Engine == Auto || o.Engine == "" && e.Engine() == Auto)
 }
 
 // atLine puts code on the line of the cell on which it starts.

@@ -41,9 +41,11 @@ func (l *lowering) callee(fun ast.Expr) string {
 			if sym == nil || sym.Name != f.Name || sym.Kind != check.FuncSymbol {
 				refuse("calls an older version of %s", f.Name)
 			}
+			l.use(callFunction)
 			l.names["F_"+sym.Name] = true
 			return session + ".F_" + sym.Name
 		case *types.Var:
+			l.use(callValue)
 			return l.ident(f)
 		}
 	case *ast.SelectorExpr:
@@ -52,6 +54,7 @@ func (l *lowering) callee(fun ast.Expr) string {
 		}
 		if id, ok := f.X.(*ast.Ident); ok {
 			if pn, ok := l.c.Info.Uses[id].(*types.PkgName); ok {
+				l.use(callPackage)
 				return l.pkg(pn.Imported()) + "." + f.Sel.Name
 			}
 		}
@@ -59,8 +62,10 @@ func (l *lowering) callee(fun ast.Expr) string {
 		if sel != nil && sel.Kind() == types.MethodVal {
 			return l.method(f, sel)
 		}
+		l.use(callValue)
 		return l.selector(f)
 	case *ast.IndexExpr, *ast.CallExpr:
+		l.use(callValue)
 		return l.expr(fun)
 	}
 	refuse("calls something that is not trusted to the interpreter")
@@ -72,14 +77,19 @@ func (l *lowering) method(f *ast.SelectorExpr, sel *types.Selection) string {
 	if !sel.Obj().Exported() {
 		refuse("calls the unexported method %s", f.Sel.Name)
 	}
-	if len(sel.Index()) != 1 {
-		refuse("calls the method %s of an embedded type", f.Sel.Name)
+	x, t := l.expr(f.X), types.Unalias(sel.Recv())
+	if ix := sel.Index(); len(ix) > 1 {
+		ix = ix[:len(ix)-1]
+		x = l.path(x, t, ix)
+		t = types.Unalias(embedded(t, ix))
 	}
-	t := types.Unalias(sel.Recv())
-	if p, ok := t.(*types.Pointer); ok {
-		t = types.Unalias(p.Elem())
+	inMemory := l.inMemory(f.X)
+	base := t
+	p, pointer := t.(*types.Pointer)
+	if pointer {
+		base = types.Unalias(p.Elem())
 	}
-	if n, ok := t.(*types.Named); ok {
+	if n, ok := base.(*types.Named); ok {
 		if n.TypeArgs().Len() > 0 {
 			refuse("calls a method of a generic type")
 		}
@@ -87,13 +97,49 @@ func (l *lowering) method(f *ast.SelectorExpr, sel *types.Selection) string {
 			l.typ(n) // refuses older versions
 		}
 	}
-	if l.addressed(f) {
-		// (&x).M() in Go; yaegi takes the address of a variable itself, but not of elements and fields.
-		if _, ok := ast.Unparen(f.X).(*ast.Ident); !ok {
+	_, ptrRecv := types.Unalias(sel.Obj().(*types.Func).Signature().Recv().Type()).(*types.Pointer)
+	switch {
+	case types.IsInterface(t):
+		l.use(callInterface)
+	case ptrRecv && !pointer:
+		if len(sel.Index()) == 1 && !inMemory {
+			if _, ok := ast.Unparen(f.X).(*ast.Ident); !ok {
+				refuse("calls the method %s with an address", f.Sel.Name)
+			}
+		}
+		if len(sel.Index()) > 1 && !inMemory && !l.behindPointer(sel) {
 			refuse("calls the method %s with an address", f.Sel.Name)
 		}
+		l.use(callAddressed)
+		if inMemory || len(sel.Index()) > 1 {
+			return "(&(" + x + "))." + f.Sel.Name
+		}
+	case ptrRecv:
+		l.use(callPointer)
+	case pointer:
+		l.use(callDereferenced)
+	default:
+		l.use(callMethod)
 	}
-	return "(" + l.expr(f.X) + ")." + f.Sel.Name
+	return "(" + x + ")." + f.Sel.Name
+}
+
+// embedded is the type of the embedded field that index leads to.
+func embedded(t types.Type, index []int) types.Type {
+	for _, i := range index {
+		u := t.Underlying()
+		if p, ok := u.(*types.Pointer); ok {
+			u = p.Elem().Underlying()
+		}
+		t = u.(*types.Struct).Field(i).Type()
+	}
+	return t
+}
+
+// behindPointer reports whether the way to the embedded operand goes through a pointer.
+func (l *lowering) behindPointer(sel *types.Selection) bool {
+	_, ok := sel.Recv().Underlying().(*types.Pointer)
+	return ok
 }
 
 // addressed reports whether the method selected takes the address of its operand.
@@ -111,18 +157,36 @@ func (l *lowering) addressed(f *ast.SelectorExpr) bool {
 func (l *lowering) args(e *ast.CallExpr, sig *types.Signature) string {
 	if len(e.Args) == 1 {
 		if t, ok := l.typeOf(e.Args[0]).(*types.Tuple); ok && t.Len() > 1 {
+			l.use(callOfCall)
 			return l.call(ast.Unparen(e.Args[0]).(*ast.CallExpr))
 		}
 	}
 	var args []string
-	for _, a := range e.Args {
-		args = append(args, l.expr(a))
+	for i, a := range e.Args {
+		args = append(args, l.value(a, parameter(sig, i, e.Ellipsis.IsValid())))
 	}
 	s := strings.Join(args, ", ")
-	if e.Ellipsis.IsValid() {
+	switch {
+	case e.Ellipsis.IsValid():
+		l.use(spreadCall)
 		s += "..."
+	case sig.Variadic():
+		l.use(variadicCall)
 	}
 	return s
+}
+
+// parameter is the type of the parameter that argument i goes to; spread says that the last one is followed by "...".
+func parameter(sig *types.Signature, i int, spread bool) types.Type {
+	n := sig.Params().Len()
+	if !sig.Variadic() || i < n-1 {
+		return sig.Params().At(i).Type()
+	}
+	last := sig.Params().At(n - 1).Type()
+	if s, ok := last.(*types.Slice); ok && !spread {
+		return s.Elem()
+	}
+	return last
 }
 
 // conversion lowers T(x) between numbers, and between strings and slices of bytes or runes.
@@ -134,9 +198,21 @@ func (l *lowering) conversion(to types.Type, x ast.Expr) string {
 		return b.Info()&(types.IsInteger|types.IsFloat) != 0 && b.Kind() != types.UnsafePointer
 	}
 	switch {
+	case types.IsInterface(to):
+		l.use(interfaceConversion)
+		if !types.IsInterface(from) {
+			return session + "." + l.helper("J", l.reflectable(to), "") + "(" + l.value(x, anyType) + ")"
+		}
+		return l.value(x, to)
 	case ok && ok2 && numeric(bt) && numeric(bf):
+		l.use(numberConversion)
 	case ok && ok2 && bt.Info()&types.IsString != 0 && bf.Info()&types.IsString != 0:
+		l.use(stringConversion)
 	case ok && bt.Info()&types.IsString != 0 && text(from), ok2 && bf.Info()&types.IsString != 0 && text(to):
+		l.use(textConversion)
+	case ok && ok2 && bt.Info()&types.IsString != 0 && bf.Info()&types.IsInteger != 0:
+		l.use(runeConversion)
+		return l.typ(to) + "(" + session + ".Rune(int64(" + l.expr(x) + ")))"
 	default:
 		refuse("converts %s to %s", from, to)
 	}
@@ -160,8 +236,21 @@ func (l *lowering) builtin(fun ast.Expr, e *ast.CallExpr) string {
 	}
 	switch id.Name {
 	case "len", "cap", "append", "copy", "delete":
+		l.use(map[string]construct{"len": lenCap, "cap": lenCap, "append": appendCall, "copy": copyCall, "delete": deleteCall}[id.Name])
 		var args []string
-		for _, a := range e.Args {
+		for i, a := range e.Args {
+			switch t := l.typeOf(e.Args[0]).Underlying().(type) {
+			case *types.Slice:
+				if id.Name == "append" && i > 0 && !e.Ellipsis.IsValid() {
+					args = append(args, l.value(a, t.Elem()))
+					continue
+				}
+			case *types.Map:
+				if i > 0 {
+					args = append(args, l.value(a, t.Key()))
+					continue
+				}
+			}
 			args = append(args, l.expr(a))
 		}
 		s := id.Name + "(" + strings.Join(args, ", ")
@@ -169,18 +258,38 @@ func (l *lowering) builtin(fun ast.Expr, e *ast.CallExpr) string {
 			s += "..."
 		}
 		return s + ")"
+	case "min", "max":
+		b, ok := basic(l.typeOf(e))
+		if !ok {
+			refuse("uses %s of values of type %s", id.Name, l.typeOf(e))
+		}
+		l.use(minMax)
+		t := types.Type(l.typeOf(e))
+		if b.Info()&types.IsUntyped != 0 {
+			refuse("uses %s of untyped constants", id.Name)
+		}
+		var args []string
+		for _, a := range e.Args {
+			args = append(args, l.typ(t)+"("+l.expr(a)+")")
+		}
+		return session + "." + l.helper("B", l.reflectable(t), id.Name) + "(" + strings.Join(args, ", ") + ")"
+	case "clear":
+		l.use(clearCall)
+		return session + ".Clear(" + l.expr(e.Args[0]) + ")"
 	case "make":
 		t := l.typeOf(e.Args[0])
 		if _, ch := t.Underlying().(*types.Chan); ch {
 			refuse("makes a channel")
 		}
+		l.use(makeCall)
 		args := []string{l.typ(t)}
 		for _, a := range e.Args[1:] {
 			args = append(args, l.expr(a))
 		}
 		return "make(" + strings.Join(args, ", ") + ")"
 	case "panic":
-		return session + ".Panic(" + l.expr(e.Args[0]) + ")"
+		l.use(panicCall)
+		return session + ".Panic(" + l.value(e.Args[0], anyType) + ")"
 	}
 	refuse("uses %s", id.Name)
 	return ""

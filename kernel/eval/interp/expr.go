@@ -26,9 +26,11 @@ func (l *lowering) typeOf(e ast.Expr) types.Type {
 func (l *lowering) expr(e ast.Expr) string {
 	tv := l.c.Info.Types[e]
 	if tv.Value != nil {
+		l.use(constants)
 		return l.constant(tv)
 	}
 	if tv.IsNil() {
+		l.use(nilValue)
 		return "nil"
 	}
 	switch e := e.(type) {
@@ -41,6 +43,7 @@ func (l *lowering) expr(e ast.Expr) string {
 	case *ast.UnaryExpr:
 		return l.unary(e)
 	case *ast.StarExpr:
+		l.use(dereference)
 		return "(*" + l.expr(e.X) + ")"
 	case *ast.IndexExpr:
 		return l.index(e)
@@ -68,8 +71,10 @@ func (l *lowering) ident(id *ast.Ident) string {
 	switch obj := l.c.Info.ObjectOf(id).(type) {
 	case *types.Var:
 		if sym := l.c.Symbol(obj); sym != nil {
+			l.use(sessionVariable)
 			return l.variable(sym, id.Name)
 		}
+		l.use(localVariable)
 		return id.Name
 	case *types.Func:
 		refuse("uses the function %s as a value", id.Name)
@@ -104,34 +109,34 @@ func (l *lowering) binary(e *ast.BinaryExpr) string {
 	x, y := l.typeOf(e.X), l.typeOf(e.Y)
 	switch e.Op {
 	case token.EQL, token.NEQ:
-		l.comparable(e, x, y)
+		return l.equality(e, x, y)
 	case token.SHL, token.SHR:
-		if _, ok := l.constInt(e.Y); !ok {
-			refuse("shifts by a number that is not constant")
-		}
-		if b, _ := basic(x); b == nil || b.Info()&types.IsUntyped != 0 {
-			refuse("shifts an untyped constant")
-		}
+		return l.shift(e, x)
+	}
+	bx, ok := basic(x)
+	by, ok2 := basic(y)
+	if !ok || !ok2 || bx.Info()&types.IsComplex != 0 || by.Info()&types.IsComplex != 0 {
+		refuse("computes with values of type %s", x)
+	}
+	switch e.Op {
+	case token.LAND, token.LOR:
+		l.use(logic)
+	case token.LSS, token.LEQ, token.GTR, token.GEQ:
+		l.use(ordering)
 	default:
-		bx, ok := basic(x)
-		by, ok2 := basic(y)
-		if !ok || !ok2 || bx.Info()&types.IsComplex != 0 || by.Info()&types.IsComplex != 0 {
-			refuse("computes with values of type %s", x)
-		}
+		l.useArithmetic(bx)
 	}
 	return "(" + l.expr(e.X) + " " + e.Op.String() + " " + l.expr(e.Y) + ")"
 }
 
-// comparable refuses comparisons other than of basic values and of anything with nil.
-func (l *lowering) comparable(e *ast.BinaryExpr, x, y types.Type) {
-	isNil := func(e ast.Expr) bool { return l.c.Info.Types[e].IsNil() }
-	if isNil(e.X) || isNil(e.Y) {
-		return
-	}
-	_, ok := basic(x)
-	_, ok2 := basic(y)
-	if !ok || !ok2 {
-		refuse("compares values of type %s", x)
+func (l *lowering) useArithmetic(b *types.Basic) {
+	switch {
+	case b.Info()&types.IsString != 0:
+		l.use(concatenation)
+	case b.Info()&types.IsFloat != 0:
+		l.use(floatArithmetic)
+	default:
+		l.use(intArithmetic)
 	}
 }
 
@@ -141,63 +146,64 @@ func (l *lowering) unary(e *ast.UnaryExpr) string {
 		if b, ok := basic(l.typeOf(e.X)); !ok || b.Info()&types.IsComplex != 0 {
 			refuse("computes with a value of type %s", l.typeOf(e.X))
 		}
+		l.use(unaryOperator)
 		return "(" + e.Op.String() + l.expr(e.X) + ")"
 	case token.AND:
-		switch x := ast.Unparen(e.X).(type) {
-		case *ast.CompositeLit:
-			if _, ok := l.typeOf(x).Underlying().(*types.Struct); ok {
-				return "(&" + l.composite(x) + ")"
-			}
-		case *ast.Ident:
-			if sym := l.c.Symbol(l.c.Info.ObjectOf(x)); sym != nil && sym.Kind == check.VarSymbol {
-				l.variable(sym, x.Name)
-				return "v__" + sym.Name
-			}
-		}
-		refuse("takes an address")
+		return l.address(e.X)
 	}
 	refuse("receives from a channel")
 	return ""
 }
 
-func (l *lowering) index(e *ast.IndexExpr) string {
-	if tv := l.c.Info.Types[e.Index]; tv.IsType() {
-		refuse("instantiates a generic function or type")
-	}
-	t := l.typeOf(e.X)
-	switch u := t.Underlying().(type) {
-	case *types.Slice, *types.Array, *types.Map:
-	case *types.Basic:
-		if u.Info()&types.IsString == 0 {
-			refuse("indexes a value of type %s", t)
+// address lowers &x: of struct literals, session variables, and elements and fields that are behind those or behind pointers.
+func (l *lowering) address(e ast.Expr) string {
+	switch x := ast.Unparen(e).(type) {
+	case *ast.CompositeLit:
+		if _, ok := l.typeOf(x).Underlying().(*types.Struct); ok {
+			l.use(addressOfLiteral)
+			return "(&" + l.composite(x) + ")"
 		}
-	default:
-		refuse("indexes a value of type %s", t)
+	case *ast.Ident:
+		if sym := l.c.Symbol(l.c.Info.ObjectOf(x)); sym != nil && sym.Kind == check.VarSymbol {
+			l.use(addressOfVariable)
+			l.variable(sym, x.Name)
+			return "v__" + sym.Name
+		}
+	case *ast.IndexExpr, *ast.SelectorExpr:
+		if l.inMemory(x) {
+			l.use(addressInside)
+			return "(&" + l.expr(x) + ")"
+		}
 	}
-	return "(" + l.expr(e.X) + ")[" + l.expr(e.Index) + "]"
+	refuse("takes an address")
+	return ""
 }
 
-func (l *lowering) slice(e *ast.SliceExpr) string {
-	switch u := l.typeOf(e.X).Underlying().(type) {
-	case *types.Slice:
-	case *types.Basic:
-		if u.Info()&types.IsString == 0 {
-			refuse("slices a value of type %s", u)
+// inMemory reports whether e is storage that compiled code has laid out: a session variable, what a pointer leads to, an
+// element of a slice, or a part of those.
+func (l *lowering) inMemory(e ast.Expr) bool {
+	switch x := ast.Unparen(e).(type) {
+	case *ast.Ident:
+		sym := l.c.Symbol(l.c.Info.ObjectOf(x))
+		return sym != nil && sym.Kind == check.VarSymbol
+	case *ast.StarExpr:
+		return true
+	case *ast.SelectorExpr:
+		sel := l.c.Info.Selections[x]
+		if sel == nil || sel.Kind() != types.FieldVal {
+			return false
 		}
-	default:
-		refuse("slices a value of type %s", l.typeOf(e.X))
+		_, ptr := l.typeOf(x.X).Underlying().(*types.Pointer)
+		return ptr || l.inMemory(x.X)
+	case *ast.IndexExpr:
+		switch l.typeOf(x.X).Underlying().(type) {
+		case *types.Slice:
+			return true
+		case *types.Array:
+			return l.inMemory(x.X)
+		}
 	}
-	var b strings.Builder
-	b.WriteString("(" + l.expr(e.X) + ")[")
-	for i, x := range []ast.Expr{e.Low, e.High, e.Max} {
-		if i > 0 && (i == 1 || e.Slice3) {
-			b.WriteString(":")
-		}
-		if x != nil {
-			b.WriteString(l.expr(x))
-		}
-	}
-	return b.String() + "]"
+	return false
 }
 
 // selector lowers a field of a value, or a variable of a package.
@@ -207,6 +213,7 @@ func (l *lowering) selector(e *ast.SelectorExpr) string {
 			if _, ok := l.c.Info.Uses[e.Sel].(*types.Var); !ok {
 				refuse("uses %s.%s as a value", id.Name, e.Sel.Name)
 			}
+			l.use(packageVariable)
 			return l.pkg(pn.Imported()) + "." + e.Sel.Name
 		}
 	}
@@ -214,21 +221,31 @@ func (l *lowering) selector(e *ast.SelectorExpr) string {
 	if sel == nil || sel.Kind() != types.FieldVal {
 		refuse("uses the method %s as a value", e.Sel.Name)
 	}
-	if !sel.Obj().Exported() {
-		refuse("uses the unexported field %s", e.Sel.Name)
-	}
-	if len(sel.Index()) != 1 {
-		refuse("uses the field %s of an embedded struct", e.Sel.Name)
-	}
-	return "(" + l.expr(e.X) + ")." + e.Sel.Name
+	l.use(field)
+	return l.path(l.expr(e.X), l.typeOf(e.X), sel.Index())
 }
 
-func (l *lowering) assertion(e *ast.TypeAssertExpr) string {
-	t := l.typeOf(e.Type)
-	if types.IsInterface(t) {
-		refuse("asserts an interface type")
+// path spells the selection of a field through the structs that are embedded on the way.
+func (l *lowering) path(x string, t types.Type, index []int) string {
+	if len(index) > 1 {
+		l.use(promotion)
 	}
-	return "(" + l.expr(e.X) + ").(" + l.typ(t) + ")"
+	for _, i := range index {
+		u := t.Underlying()
+		if p, ok := u.(*types.Pointer); ok {
+			u = p.Elem().Underlying()
+		}
+		st, ok := u.(*types.Struct)
+		if !ok {
+			refuse("selects from a value of type %s", t)
+		}
+		f := st.Field(i)
+		if !f.Exported() {
+			refuse("uses the unexported field %s", f.Name())
+		}
+		x, t = "("+x+")."+f.Name(), f.Type()
+	}
+	return x
 }
 
 func (l *lowering) composite(e *ast.CompositeLit) string {
@@ -238,27 +255,50 @@ func (l *lowering) composite(e *ast.CompositeLit) string {
 		t, ptr = p.Elem(), "&"
 	}
 	st, _ := t.Underlying().(*types.Struct)
+	switch t.Underlying().(type) {
+	case *types.Struct:
+		l.use(structLiteral)
+	case *types.Map:
+		l.use(mapLiteral)
+	case *types.Array:
+		l.use(arrayLiteral)
+	default:
+		l.use(sliceLiteral)
+	}
 	var elts []string
 	for i, x := range e.Elts {
 		kv, keyed := x.(*ast.KeyValueExpr)
-		switch {
-		case st != nil && keyed:
-			field := kv.Key.(*ast.Ident).Name
-			l.exportedField(field)
-			elts = append(elts, field+": "+l.expr(kv.Value))
-		case st != nil:
-			l.exportedField(st.Field(i).Name())
-			elts = append(elts, st.Field(i).Name()+": "+l.expr(x))
-		case keyed:
-			if _, ok := t.Underlying().(*types.Map); !ok {
+		if keyed && st == nil {
+			m, ok := t.Underlying().(*types.Map)
+			if !ok {
 				refuse("lists elements by index")
 			}
-			elts = append(elts, l.expr(kv.Key)+": "+l.expr(kv.Value))
-		default:
-			elts = append(elts, l.expr(x))
+			elts = append(elts, l.value(kv.Key, m.Key())+": "+l.value(kv.Value, m.Elem()))
+			continue
+		}
+		switch u := t.Underlying().(type) {
+		case *types.Struct:
+			f, v := u.Field(i), x
+			if keyed {
+				f, v = fieldNamed(u, kv.Key.(*ast.Ident).Name), kv.Value
+			}
+			l.exportedField(f.Name())
+			elts = append(elts, f.Name()+": "+l.value(v, f.Type()))
+		case interface{ Elem() types.Type }:
+			elts = append(elts, l.value(x, u.Elem()))
 		}
 	}
 	return ptr + l.typ(t) + "{" + strings.Join(elts, ", ") + "}"
+}
+
+func fieldNamed(st *types.Struct, name string) *types.Var {
+	for f := range st.Fields() {
+		if f.Name() == name {
+			return f
+		}
+	}
+	refuse("sets the field %s of an embedded struct", name)
+	return nil
 }
 
 func (l *lowering) exportedField(name string) {

@@ -31,15 +31,19 @@ type lowering struct {
 	vars     []link.Var
 	names    map[string]bool   // session names used, with their prefix
 	packages map[string]string // import path -> alias
-	created  map[*check.Symbol]bool
+	helpers  map[string]string // functions that the session process makes for types, by what they do
+	used     map[construct]bool
 	temps    int
 	line     int // line that the code so far says it is at
 	loops    int // product of the rounds of the loops around
 }
 
 func newLowering(c *check.Checked, o Options, b check.BuildOptions) *lowering {
-	return &lowering{c: c, opts: o, show: !b.Quiet, names: map[string]bool{}, packages: map[string]string{}, created: map[*check.Symbol]bool{}, loops: 1}
+	return &lowering{c: c, opts: o, show: !b.Quiet, names: map[string]bool{}, packages: map[string]string{}, helpers: map[string]string{}, used: map[construct]bool{}, loops: 1}
 }
+
+// use notes that the cell relies on a construct of the whitelist.
+func (l *lowering) use(c construct) { l.used[c] = true }
 
 // cell lowers the whole cell.
 func (l *lowering) cell() {
@@ -67,7 +71,6 @@ func (l *lowering) cell() {
 			continue
 		}
 		l.vars = append(l.vars, link.Var{Name: v.Sym.Name, Type: l.reflectable(v.Type)})
-		l.created[v.Sym] = true
 	}
 	for i := range c.Steps {
 		l.step(&c.Steps[i])
@@ -122,6 +125,7 @@ func (l *lowering) step(s *check.Step) {
 				l.writef("_ = %s\n", l.expr(e.X))
 				return
 			}
+			l.use(shownValue)
 			l.writef("%s.Show(%s)\n", session, l.shown(e.X))
 			return
 		}
@@ -144,6 +148,7 @@ func (l *lowering) shown(e ast.Expr) string {
 // define lowers the definition of session variables. All values are taken before the first is stored, as Go does.
 func (l *lowering) define(s *check.Step) {
 	l.at(s.Pos)
+	l.use(sessionDefinition)
 	targets := make([]string, len(s.Targets))
 	for i, t := range s.Targets {
 		targets[i] = "_"
@@ -153,20 +158,68 @@ func (l *lowering) define(s *check.Step) {
 	}
 	switch {
 	case len(s.Values) == 0:
-		for i, t := range s.Targets {
-			if t.Sym != nil && !l.created[t.Sym] {
-				l.writef("%s = %s\n", targets[i], l.zero(l.c.Object(t.Sym).Type()))
+		for _, t := range s.Targets {
+			if t.Sym != nil { // its storage may be that of a variable before it
+				l.use(zeroAgain)
+				l.writef("%s.%s(v__%s)\n", session, l.helper("Z", l.reflectable(l.c.Object(t.Sym).Type()), ""), t.Sym.Name)
 			}
 		}
+	case len(s.Values) == 1 && len(targets) == 1 && targets[0] == "_":
+		l.writef("_ = %s\n", l.expr(s.Values[0]))
 	case len(s.Values) == 1 && len(targets) == 1:
-		l.writef("%s = %s\n", targets[0], l.expr(s.Values[0]))
+		t := l.c.Object(s.Targets[0].Sym).Type()
+		l.store(targets[0], t, true, l.value(s.Values[0], t))
 	default:
-		l.assign(targets, s.Values)
+		ts, memory := make([]types.Type, len(targets)), make([]bool, len(targets))
+		for i, t := range s.Targets {
+			if t.Sym != nil {
+				ts[i], memory[i] = l.c.Object(t.Sym).Type(), true
+			}
+		}
+		l.assign(targets, ts, memory, s.Values)
 	}
 }
 
-// assign stores values in places, through temporaries.
-func (l *lowering) assign(places []string, values []ast.Expr) {
+// store writes an assignment of a value to a place of type t. Values that are not basic go to compiled storage by way of the
+// session process: yaegi makes composite literals right in the place that it is assigned to, and forgets them there when that is
+// behind a pointer; it has no nil of a compiled interface.
+func (l *lowering) store(place string, t types.Type, addressable bool, value string) {
+	if _, ok := basic(t); ok || !addressable {
+		l.writef("%s = %s\n", place, value)
+		return
+	}
+	l.typ(t)
+	if value == "nil" {
+		l.writef("%s.%s(&%s)\n", session, l.helper("Z", l.reflectable(t), ""), place)
+		return
+	}
+	l.writef("%s.%s(&%s, %s)\n", session, l.helper("S", l.reflectable(t), ""), place, value)
+}
+
+// storeExpr is store for an expression; a composite literal becomes a variable of its own where it cannot go through store.
+func (l *lowering) storeExpr(place ast.Expr, value ast.Expr) {
+	if l.c.Info.Types[value].IsNil() && l.inMemory(place) {
+		l.store(l.place(place), l.typeOf(place), true, "nil")
+		return
+	}
+	spelled, v := l.place(place), ""
+	if id, ok := ast.Unparen(place).(*ast.Ident); ok && id.Name == "_" {
+		l.writef("_ = %s\n", l.expr(value))
+		return
+	}
+	v = l.value(value, l.typeOf(place))
+	inMemory := l.inMemory(place)
+	if _, lit := ast.Unparen(value).(*ast.CompositeLit); lit && !inMemory {
+		t := l.temp()
+		l.writef("%s := %s\n", t, v)
+		v = t
+	}
+	l.store(spelled, l.typeOf(place), inMemory, v)
+}
+
+// assign stores values in places of types ts, through temporaries. memory says which of them are storage that compiled code has
+// laid out (inMemory).
+func (l *lowering) assign(places []string, ts []types.Type, memory []bool, values []ast.Expr) {
 	temps := make([]string, len(places))
 	for i := range places {
 		if temps[i] = "_"; places[i] != "_" {
@@ -179,54 +232,58 @@ func (l *lowering) assign(places []string, values []ast.Expr) {
 			op = "="
 		}
 		l.writef("%s %s %s\n", strings.Join(temps, ", "), op, l.several(values[0]))
+		for i, from := range l.severalTypes(values[0]) {
+			if temps[i] != "_" && ts[i] != nil {
+				temps[i] = l.converted(temps[i], from, ts[i])
+			}
+		}
 	} else {
 		for i, v := range values {
-			if temps[i] == "_" {
+			switch {
+			case temps[i] == "_":
 				l.writef("_ = %s\n", l.expr(v))
-				continue
+			case l.c.Info.Types[v].IsNil():
+				temps[i] = l.value(v, ts[i])
+			default:
+				l.writef("%s := %s\n", temps[i], l.value(v, ts[i]))
 			}
-			l.writef("%s := %s\n", temps[i], l.expr(v))
 		}
 	}
 	for i, p := range places {
-		if p != "_" {
-			l.writef("%s = %s\n", p, temps[i])
+		switch {
+		case p == "_":
+		default:
+			l.store(p, ts[i], memory[i], temps[i])
 		}
 	}
+}
+
+// severalTypes are the types of the values of such an expression.
+func (l *lowering) severalTypes(e ast.Expr) []types.Type {
+	tuple, ok := l.typeOf(e).(*types.Tuple)
+	if !ok { // a comma-ok form
+		return []types.Type{l.typeOf(e), types.Typ[types.Bool]}
+	}
+	ts := make([]types.Type, tuple.Len())
+	for i := range ts {
+		ts[i] = tuple.At(i).Type()
+	}
+	return ts
 }
 
 // several is an expression with more than one value.
 func (l *lowering) several(e ast.Expr) string {
 	switch x := ast.Unparen(e).(type) {
 	case *ast.CallExpr:
+		l.use(multiValue)
 		return l.call(x)
 	case *ast.IndexExpr:
+		l.use(commaOkMap)
 		return l.index(x)
 	case *ast.TypeAssertExpr:
-		return l.assertion(x)
+		return l.assertion2(x)
 	}
 	refuse("receives from a channel")
-	return ""
-}
-
-// zero is the zero value of t for a variable that keeps its storage.
-func (l *lowering) zero(t types.Type) string {
-	switch u := t.Underlying().(type) {
-	case *types.Basic:
-		switch {
-		case u.Info()&types.IsBoolean != 0:
-			return l.typ(t) + "(false)"
-		case u.Info()&types.IsString != 0:
-			return l.typ(t) + `("")`
-		case u.Info()&types.IsNumeric != 0:
-			return l.typ(t) + "(0)"
-		}
-	case *types.Slice, *types.Map, *types.Pointer:
-		return "nil"
-	case *types.Struct:
-		return l.typ(t) + "{}"
-	}
-	refuse("sets a variable of type %s to zero", t)
 	return ""
 }
 

@@ -79,9 +79,26 @@ func (l *lowering) spell(t types.Type, name func(*types.TypeName) string) string
 		if t.Empty() {
 			return "interface{}"
 		}
+	case *types.Signature:
+		if t.TypeParams().Len() > 0 {
+			break
+		}
+		return "func" + l.tuple(t.Params(), t.Variadic(), name) + l.tuple(t.Results(), false, name)
 	}
 	refuse("uses the type %s", t)
 	return ""
+}
+
+func (l *lowering) tuple(t *types.Tuple, variadic bool, name func(*types.TypeName) string) string {
+	var s []string
+	for i := range t.Len() {
+		if v := t.At(i).Type(); variadic && i == t.Len()-1 {
+			s = append(s, "..."+l.spell(v.(*types.Slice).Elem(), name))
+		} else {
+			s = append(s, l.spell(v, name))
+		}
+	}
+	return "(" + strings.Join(s, ", ") + ")"
 }
 
 // constant spells the value of a constant expression with its type.

@@ -90,7 +90,8 @@ type Unit struct {
 	Symbols []string
 	// Cell is the number that positions in Source's failures are reported for.
 	Cell int
-	// Names are the session's variables (V_name), functions (F_name) and types (T_name) that Source uses.
+	// Names are the session's variables (V_name), functions (F_name) and types (T_name) that Source uses, and functions that
+	// the session process makes for a type (KIND_number|type|note; see kernel/eval/interp and worker/interp).
 	Names []string
 	// Vars are session variables that the unit creates before it runs. Those it only uses are found by name.
 	Vars []Var

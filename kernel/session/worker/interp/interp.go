@@ -28,8 +28,11 @@ import (
 var tables = map[string]func() map[string]reflect.Value{}
 
 func init() {
-	worker.RegisterInterpreter(func() (worker.Interpreter, error) { return &runner{made: map[string]map[string]reflect.Value{}}, nil })
+	worker.RegisterInterpreter(func() (worker.Interpreter, error) { return New(), nil })
 }
+
+// New makes an interpreter over the session of this process.
+func New() worker.Interpreter { return &runner{made: map[string]map[string]reflect.Value{}} }
 
 // Import paths of lowered code.
 const (
@@ -60,7 +63,7 @@ func (r *runner) Run(_ context.Context, u *link.Unit) error {
 		rt.DefineType(v.Name, t)
 	}
 	var line atomic.Int64
-	own, err := sessionSymbols(u.Names, &line)
+	own, err := r.sessionSymbols(u.Names, &line)
 	if err != nil {
 		return err
 	}
@@ -150,37 +153,6 @@ func (t *stackTrap) withCell(line, cell int) []byte {
 	return []byte(b.String())
 }
 
-// runtimeError is what Go's own run-time errors look like: yaegi raises reflect's instead.
-type runtimeError string
-
-func (e runtimeError) Error() string { return "runtime error: " + string(e) }
-
-// RuntimeError makes it a runtime.Error.
-func (runtimeError) RuntimeError() {}
-
-// goValue is the value that compiled code would have panicked with.
-func goValue(p any) any {
-	var text string
-	switch v := p.(type) {
-	case *reflect.ValueError:
-		text = v.Error()
-	case string:
-		text = v
-	default:
-		return p
-	}
-	switch {
-	case text == "reflect: slice index out of range", text == "reflect: array index out of range", text == "reflect: string index out of range":
-		return runtimeError("index out of range")
-	case strings.HasPrefix(text, "reflect.Value.Slice"), strings.HasPrefix(text, "reflect.Value.Slice3"):
-		return runtimeError("slice bounds out of range")
-	case strings.HasPrefix(text, "reflect: call of reflect.Value.") && strings.HasSuffix(text, " on zero Value"),
-		strings.Contains(text, "nil pointer"):
-		return runtimeError("invalid memory address or nil pointer dereference")
-	}
-	return p
-}
-
 func (r *runner) table(path string) (map[string]reflect.Value, error) {
 	if t, ok := r.made[path]; ok {
 		return t, nil
@@ -201,44 +173,3 @@ func (r *runner) table(path string) (map[string]reflect.Value, error) {
 
 // baseName is the name that yaegi gives a package of this import path.
 func baseName(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
-
-// sessionSymbols makes the package that lowered code knows the session by.
-func sessionSymbols(names []string, line *atomic.Int64) (map[string]reflect.Value, error) {
-	own := map[string]reflect.Value{
-		"At":    reflect.ValueOf(func(n int) { line.Store(int64(n)) }),
-		"Show":  reflect.ValueOf(rt.Show),
-		"Check": reflect.ValueOf(check),
-		"Panic": reflect.ValueOf(func(v any) { panic(v) }),
-	}
-	for _, name := range names {
-		kind, rest, _ := strings.Cut(name, "_")
-		switch kind {
-		case "V":
-			v := rt.Lookup(rest)
-			if v == nil {
-				return nil, fmt.Errorf("using session variable %q: there is none", rest)
-			}
-			own[name] = v.Value().Addr()
-		case "F":
-			f := rt.Func(rest)
-			if !f.IsValid() {
-				return nil, fmt.Errorf("using session function %q: there is none", rest)
-			}
-			own[name] = f
-		case "T":
-			t := rt.Type(rest)
-			if t == nil {
-				return nil, fmt.Errorf("using session type %q: there is none", rest)
-			}
-			own[name] = reflect.Zero(reflect.PointerTo(t))
-		}
-	}
-	return own, nil
-}
-
-// check ends an interpreted loop that is to stop.
-func check() {
-	if atomic.LoadUint32(rt.StopFlag) != 0 {
-		rt.Halt()
-	}
-}

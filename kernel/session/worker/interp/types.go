@@ -92,10 +92,35 @@ func (r *runner) build(e ast.Expr, paths []string) (reflect.Type, error) {
 		if e.Methods.NumFields() == 0 {
 			return reflect.TypeFor[any](), nil
 		}
+	case *ast.FuncType:
+		return r.function(e, paths)
 	case *ast.SelectorExpr:
 		return r.named(e, paths)
 	}
 	return nil, fmt.Errorf("%T is not supported", e)
+}
+
+func (r *runner) function(e *ast.FuncType, paths []string) (reflect.Type, error) {
+	var sides [2][]reflect.Type
+	variadic := false
+	for i, fields := range []*ast.FieldList{e.Params, e.Results} {
+		if fields == nil {
+			continue
+		}
+		for _, f := range fields.List {
+			x := f.Type
+			dots, ok := x.(*ast.Ellipsis)
+			if ok {
+				variadic, x = true, &ast.ArrayType{Elt: dots.Elt}
+			}
+			t, err := r.build(x, paths)
+			if err != nil {
+				return nil, err
+			}
+			sides[i] = append(sides[i], t)
+		}
+	}
+	return reflect.FuncOf(sides[0], sides[1], variadic), nil
 }
 
 func (r *runner) named(e *ast.SelectorExpr, paths []string) (reflect.Type, error) {
