@@ -4,13 +4,11 @@ package doctor
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"time"
 
@@ -39,11 +37,10 @@ type Check struct {
 func Run(ctx context.Context) []Check {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
+	cuda := cudaChecks(ctx) // meanwhile
 	checks := []Check{goToolchain(ctx), compiler(ctx), jupyter(ctx)}
 	checks = append(checks, kernels()...)
-	return append(checks, cache(), library("CUDA driver", "libcuda.so.1", "install NVIDIA's driver: cells can use the GPU then"),
-		library("CUPTI", "libcupti.so", "install the CUDA toolkit or 'pip install nvidia-cuda-cupti': profiles show kernels then"),
-		library("NVML", "libnvidia-ml.so.1", "it comes with NVIDIA's driver: profiles show utilisation, memory and power then"))
+	return append(append(checks, cache()), cuda()...)
 }
 
 // Healthy reports whether nothing that Gander needs is missing or wrong.
@@ -176,39 +173,4 @@ func cache() Check {
 	}
 	c.Status, c.Detail = Found, dir
 	return c
-}
-
-// library looks for a shared library where the dynamic linker would.
-func library(name, file, fix string) Check {
-	c := Check{Name: name, Status: Optional, Detail: file + " is not on this machine", Fix: fix}
-	if path, err := findLibrary(file); err == nil {
-		c.Status, c.Detail = Found, path
-	}
-	return c
-}
-
-var errNoLibrary = errors.New("not found")
-
-func findLibrary(file string) (string, error) {
-	dirs := filepath.SplitList(os.Getenv("LD_LIBRARY_PATH"))
-	if home := os.Getenv("CUDA_HOME"); home != "" {
-		dirs = append(dirs, filepath.Join(home, "lib64"), filepath.Join(home, "extras", "CUPTI", "lib64"))
-	}
-	dirs = append(dirs, "/usr/local/cuda/lib64", "/usr/local/cuda/extras/CUPTI/lib64", "/usr/lib/"+multiarch(), "/usr/lib64", "/usr/lib", "/lib64", "/usr/local/nvidia/lib64", "/usr/lib/wsl/lib")
-	for _, d := range dirs {
-		if d == "" {
-			continue
-		}
-		if m, _ := filepath.Glob(filepath.Join(d, file+"*")); len(m) > 0 {
-			return m[0], nil
-		}
-	}
-	return "", errNoLibrary
-}
-
-func multiarch() string {
-	if runtime.GOARCH == "arm64" {
-		return "aarch64-linux-gnu"
-	}
-	return "x86_64-linux-gnu"
 }

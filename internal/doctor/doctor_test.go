@@ -55,18 +55,6 @@ func TestUnwritableCache(t *testing.T) {
 	}
 }
 
-func TestLibrary(t *testing.T) {
-	dir := t.TempDir()
-	t.Setenv("LD_LIBRARY_PATH", dir)
-	if c := library("X", "libgander-none.so.1", "fix"); c.Status != Optional {
-		t.Errorf("%+v", c)
-	}
-	os.WriteFile(filepath.Join(dir, "libgander-none.so.1.2"), nil, 0o644)
-	if c := library("X", "libgander-none.so.1", "fix"); c.Status != Found {
-		t.Errorf("%+v", c)
-	}
-}
-
 func TestPrint(t *testing.T) {
 	var b bytes.Buffer
 	Print(&b, []Check{{"A", Found, "here", "unused"}, {"B", Missing, "not here", "get it"}})
