@@ -27,6 +27,7 @@ type reportFlags struct {
 	limit   int
 	groupBy string
 	columns string
+	as      string
 	asJSON  bool
 	asCSV   bool
 	text    bool
@@ -63,6 +64,7 @@ func reportCommand() *cobra.Command {
 	fs.BoolVar(&f.asCSV, "csv", false, "print the key averages as CSV instead")
 	fs.BoolVar(&f.text, "text", false, "print tables as text instead")
 	fs.StringVar(&f.columns, "columns", "", "`torch` for torch.profiler's own key averages and table")
+	fs.StringVar(&f.as, "convention", "exact", "`NAME` of whose arithmetic --json and --text follow where tools differ: exact, torch, plugin (TensorBoard's), hta")
 	cmd.MarkFlagsMutuallyExclusive("json", "csv", "text", "output")
 	return cmd
 }
@@ -114,6 +116,13 @@ func (f *reportFlags) run(cmd *cobra.Command, args []string) error {
 			return &usageError{fmt.Errorf("--sort: %w", err)}
 		}
 	}
+	c, err := f.convention()
+	if err != nil {
+		return err
+	}
+	if c == analyze.Torch {
+		keys.Convention = c
+	}
 	ts, err := openTraces(cmd.Context(), args)
 	if err != nil {
 		return err
@@ -121,7 +130,7 @@ func (f *reportFlags) run(cmd *cobra.Command, args []string) error {
 	w := cmd.OutOrStdout()
 	switch {
 	case f.asJSON:
-		return f.writeJSON(w, ts, keys)
+		return f.writeJSON(w, ts, keys, c)
 	case f.asCSV:
 		for _, t := range ts {
 			a := analyze.KeyAverages(t, keys)
@@ -136,7 +145,7 @@ func (f *reportFlags) run(cmd *cobra.Command, args []string) error {
 		}
 		return nil
 	case f.text:
-		return f.writeText(w, ts, keys)
+		return f.writeText(w, ts, keys, c)
 	}
 	out := f.out
 	if out == "" {
@@ -155,36 +164,35 @@ func (f *reportFlags) run(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-func (f *reportFlags) writeJSON(w io.Writer, ts []*trace.Trace, keys analyze.KeyOptions) error {
-	var all []*reportdata.Report
-	for _, t := range ts {
-		r, err := reportdata.Of(t, reportdata.Options{Keys: keys, Sort: f.sort, Limit: f.limit})
-		if err != nil {
-			return err
-		}
-		all = append(all, r)
+// convention is the one that --convention names.
+func (f *reportFlags) convention() (analyze.Convention, error) {
+	switch strings.ToLower(f.as) {
+	case "", "exact":
+		return analyze.Exact, nil
+	case "torch":
+		return analyze.Torch, nil
+	case "hta":
+		return analyze.HTA, nil
+	case "plugin", "tensorboard":
+		return analyze.Plugin, nil
 	}
-	if len(all) == 1 {
-		return reportdata.Write(w, all[0])
-	}
-	return reportdata.Write(w, all)
+	return 0, &usageError{fmt.Errorf("--convention %s: there are exact, torch, plugin and hta", f.as)}
 }
 
-func (f *reportFlags) writeText(w io.Writer, ts []*trace.Trace, keys analyze.KeyOptions) error {
-	for _, t := range ts {
-		a := analyze.Of(t)
-		o := analyze.TableOptions{Sort: f.sort, RowLimit: f.limit, Columns: keys.Convention}
-		if f.limit == 0 {
-			o.RowLimit = 20
-		}
-		table, err := a.KeyAverages(keys).Table(o)
+func (f *reportFlags) writeJSON(w io.Writer, ts []*trace.Trace, keys analyze.KeyOptions, c analyze.Convention) error {
+	o := reportdata.Options{Keys: keys, As: c, Sort: f.sort, Limit: f.limit}
+	if len(ts) > 1 {
+		j, err := reportdata.OfJob(ts, o)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintln(w, a.Overview().Text())
-		fmt.Fprintln(w, table)
+		return reportdata.Write(w, j)
 	}
-	return nil
+	r, err := reportdata.Of(ts[0], o)
+	if err != nil {
+		return err
+	}
+	return reportdata.Write(w, r)
 }
 
 // openTraces reads files, and says on a terminal which one.

@@ -1,29 +1,46 @@
 // Package reportdata makes the JSON object of `gander report --json`: everything the report shows, for scripts. It
 // computes nothing itself.
 //
-// All times are integers in nanoseconds and all sizes bytes.
+// Its one invariant: all times are integers in nanoseconds and all sizes are integers in bytes; what else is not whole is a
+// share (of 1), a percentage where the name of the figure says so in its package, or a mean of counts.
 package reportdata
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
+	"slices"
 
 	"github.com/gander-go/gander/profiler/analyze"
 	"github.com/gander-go/gander/profiler/trace"
 )
 
-// Report is the object for one trace.
+// Report is the object for one trace. What a trace has nothing of is empty, never absent, save critical_path: that needs
+// recorded synchronisation events.
 type Report struct {
-	Trace       TraceInfo               `json:"trace"`
-	KeyAverages []analyze.Average       `json:"key_averages"`
-	Steps       *analyze.StepReport     `json:"steps"`
-	Overview    *analyze.OverviewReport `json:"overview"`
-	Operators   *analyze.OperatorReport `json:"operators"`
-	Kernels     *analyze.KernelReport   `json:"kernels"`
-	Memory      *analyze.MemoryReport   `json:"memory"`
-	Idle        *analyze.IdleReport     `json:"idle"`
-	Launches    *analyze.LaunchReport   `json:"launches"`
-	Advice      []analyze.Advice        `json:"advice"`
+	Trace       TraceInfo                `json:"trace"`
+	KeyAverages []analyze.Average        `json:"key_averages"`
+	Steps       *analyze.StepReport      `json:"steps"`
+	Overview    *analyze.OverviewReport  `json:"overview"`
+	Operators   *analyze.OperatorReport  `json:"operators"`
+	Kernels     *analyze.KernelReport    `json:"kernels"`
+	Memory      *analyze.MemoryReport    `json:"memory"`
+	Modules     *analyze.ModuleReport    `json:"modules"`
+	Temporal    *analyze.TemporalReport  `json:"temporal"`
+	Overlap     *analyze.OverlapReport   `json:"overlap"`
+	Breakdown   *analyze.BreakdownReport `json:"kernel_breakdown"`
+	Idle        *analyze.IdleReport      `json:"idle"`
+	Launches    *analyze.LaunchReport    `json:"launches"`
+	Queues      []analyze.Queue          `json:"queues"`
+	Critical    *analyze.PathReport      `json:"critical_path,omitempty"`
+	Functions   []analyze.FunctionReport `json:"functions"` // of sampled profiles
+	Advice      []analyze.Advice         `json:"advice"`
+}
+
+// Job is the object for several traces: the ranks of one job.
+type Job struct {
+	Ranks       []*Report                  `json:"ranks"`
+	Distributed *analyze.DistributedReport `json:"distributed"`
 }
 
 // TraceInfo describes the trace itself.
@@ -45,9 +62,10 @@ type Problem struct {
 	Remedy string `json:"remedy,omitempty"`
 }
 
-// Options choose what the key averages are grouped and ordered by.
+// Options choose what the key averages are grouped and ordered by, and whose arithmetic the views follow.
 type Options struct {
 	Keys  analyze.KeyOptions
+	As    analyze.Convention
 	Sort  string // empty keeps the order of appearance
 	Limit int    // rows of key averages, 0 and negative for all
 }
@@ -65,11 +83,46 @@ func Of(t *trace.Trace, o Options) (*Report, error) {
 	if o.Limit > 0 && o.Limit < len(rows) {
 		rows = rows[:o.Limit]
 	}
+	c := o.As
 	return &Report{
-		Trace: info(t), KeyAverages: notNil(rows), Steps: a.Steps(), Overview: a.Overview(), Operators: a.Operators(analyze.OperatorOptions{}),
-		Kernels: a.Kernels(), Memory: a.Memory(analyze.MemoryOptions{}), Idle: a.Idle(analyze.IdleOptions{}),
-		Launches: a.Launches(analyze.LaunchOptions{}), Advice: notNil(a.Advise()),
+		Trace: info(t), KeyAverages: notNil(rows), Steps: a.StepsAs(c), Overview: a.OverviewAs(c),
+		Operators: a.Operators(analyze.OperatorOptions{Convention: c, ByShape: o.Keys.ByShape}), Kernels: a.KernelsAs(c),
+		Memory: a.MemoryAs(analyze.MemoryOptions{}, c), Modules: a.ModulesAs(c), Temporal: a.Temporal(c), Overlap: a.Overlap(c),
+		Breakdown: a.KernelBreakdown(analyze.BreakdownOptions{Convention: c}), Idle: a.Idle(analyze.IdleOptions{Convention: c}),
+		Launches: a.Launches(analyze.LaunchOptions{Convention: c}), Queues: notNil(a.QueueLength(0, c)), Critical: critical(a, c),
+		Functions: notNil(a.Functions()),
+		Advice:    notNil(a.AdviseAs(c)),
 	}, nil
+}
+
+// critical returns the critical path of the first whole step, or of the recording when it has no steps; nil without
+// synchronisation events, which it cannot be told without.
+func critical(a *analyze.Analysis, c analyze.Convention) *analyze.PathReport {
+	if !slices.ContainsFunc(a.Trace.Categories, func(c trace.Category) bool { return c.Class == trace.ClassSync }) {
+		return nil
+	}
+	o := analyze.PathOptions{Convention: c}
+	if a.StepsAs(c).Real {
+		o.Annotation = "ProfilerStep#"
+	}
+	r, err := a.CriticalPath(o)
+	if err != nil || r.Note != "" {
+		return nil
+	}
+	return r
+}
+
+// OfJob makes the report of several traces.
+func OfJob(ts []*trace.Trace, o Options) (*Job, error) {
+	j := &Job{Distributed: analyze.DistributedAs(ts, o.As)}
+	for _, t := range ts {
+		r, err := Of(t, o)
+		if err != nil {
+			return nil, err
+		}
+		j.Ranks = append(j.Ranks, r)
+	}
+	return j, nil
 }
 
 func notNil[T any](s []T) []T {
@@ -85,7 +138,11 @@ func info(t *trace.Trace) TraceInfo {
 		i.Rank = &t.Meta.Rank
 	}
 	for _, d := range t.Devices {
-		i.Devices = append(i.Devices, d.Name)
+		name := d.Name
+		if name == "" || name == "?" {
+			name = fmt.Sprintf("device %d", d.ID)
+		}
+		i.Devices = append(i.Devices, name)
 	}
 	counts := make([]int, len(t.Categories))
 	for k := range t.Slices {
@@ -102,7 +159,7 @@ func info(t *trace.Trace) TraceInfo {
 	return i
 }
 
-// Write writes v, a *Report or a list of them, as indented JSON.
+// Write writes v, a *Report or a *Job, as indented JSON.
 func Write(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", " ")

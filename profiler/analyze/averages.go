@@ -39,7 +39,7 @@ type Average struct {
 	Device   string        `json:"device"` // "CPU", "CUDA", "MTIA", …
 	Class    trace.Class   `json:"-"`      // of the first member
 	Overload string        `json:"overload_name,omitempty"`
-	Shapes   string        `json:"input_shapes,omitempty"`
+	Shapes   string        `json:"input_shapes"`
 	Stack    []string      `json:"stack,omitempty"` // innermost first
 	Track    trace.TrackID `json:"-"`               // set when grouped by track, else NoTrack
 	Thread   string        `json:"thread,omitempty"`

@@ -2,19 +2,20 @@ package analyze
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// formatTime prints ns as torch does: seconds from 1 s, milliseconds from 1 ms, else microseconds, three decimals.
-// unit forces "s", "ms" or "us".
+// formatTime prints ns as torch does: seconds from 1 s, milliseconds from 1 ms, else microseconds, three decimals; what is
+// negative, which torch's times never are, by its magnitude. unit forces "s", "ms" or "us".
 func formatTime(ns float64, unit string) string {
 	us := ns / 1000
 	switch {
-	case unit == "s" || unit == "" && us >= 1e6:
+	case unit == "s" || unit == "" && math.Abs(us) >= 1e6:
 		return fmt.Sprintf("%.3fs", us/1e6)
-	case unit == "ms" || unit == "" && us >= 1e3:
+	case unit == "ms" || unit == "" && math.Abs(us) >= 1e3:
 		return fmt.Sprintf("%.3fms", us/1e3)
 	}
 	return fmt.Sprintf("%.3fus", us)

@@ -41,11 +41,8 @@ var stepPartKeys = [NumStepParts]string{"kernel", "memcpy", "memset", "communica
 // MarshalJSON writes the parts by name.
 func (p PartTimes) MarshalJSON() ([]byte, error) { return marshalNamed(stepPartKeys[:], p[:]) }
 
-// MarshalJSON writes the parts by name.
-func (p PartMeans) MarshalJSON() ([]byte, error) { return marshalNamed(stepPartKeys[:], p[:]) }
-
 // marshalNamed writes values as an object, in the order of keys.
-func marshalNamed[T int64 | float64](keys []string, values []T) ([]byte, error) {
+func marshalNamed(keys []string, values []int64) ([]byte, error) {
 	b := []byte{'{'}
 	for i, k := range keys {
 		if i > 0 {
