@@ -220,6 +220,21 @@ func TestFreeing(t *testing.T) {
 	}
 }
 
+// TestSlicesOutliveTheirMemory uses a slice of pinned memory that nothing else refers to. The stand-in's memory is the C library's, which
+// gives large blocks back to the system at once: using a freed one ends the process.
+func TestSlicesOutliveTheirMemory(t *testing.T) {
+	c := open(t)
+	x := must[*Pinned[byte]](t)(AllocPinned[byte](c, 1<<22)).Slice()
+	y := must[*Managed[byte]](t)(AllocManaged[byte](c, 1<<22)).Part(1, 1<<22).Slice()
+	for range 5 {
+		runtime.GC()
+		time.Sleep(time.Millisecond) // cleanups run on a goroutine of their own
+		for i := range y {
+			x[i], y[i] = 1, 1
+		}
+	}
+}
+
 // TestArguments has a kernel store each of its arguments, and looks at the bytes.
 func TestArguments(t *testing.T) {
 	c := open(t)

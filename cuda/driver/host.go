@@ -35,8 +35,8 @@ func AllocPinned[T any](c *Context, n int) (*Pinned[T], error) {
 	return p, nil
 }
 
-// Slice is the memory itself, not a copy. It must not be used after Free, nor when nothing refers to p any more.
-func (p *Pinned[T]) Slice() []T { return p.host() }
+// Slice is the memory itself, not a copy. It must not be used after Free, and once it was handed out only Free frees the memory.
+func (p *Pinned[T]) Slice() []T { return p.shared() }
 
 // Part is the elements from (inclusive) to (exclusive) of the same memory. It panics when they are out of range.
 func (p *Pinned[T]) Part(from, to int) *Pinned[T] { return &Pinned[T]{p.part(from, to)} }
@@ -61,8 +61,8 @@ func AllocManaged[T any](c *Context, n int) (*Managed[T], error) {
 	return m, nil
 }
 
-// Slice is the memory itself, not a copy. It must not be used after Free, nor when nothing refers to m any more.
-func (m *Managed[T]) Slice() []T { return m.host() }
+// Slice is the memory itself, not a copy. It must not be used after Free, and once it was handed out only Free frees the memory.
+func (m *Managed[T]) Slice() []T { return m.shared() }
 
 // Part is the elements from (inclusive) to (exclusive) of the same memory. It panics when they are out of range.
 func (m *Managed[T]) Part(from, to int) *Managed[T] { return &Managed[T]{m.part(from, to)} }

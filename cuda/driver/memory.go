@@ -41,6 +41,8 @@ type allocation struct {
 	host unsafe.Pointer // of memory that the host can reach
 	gone *atomic.Bool
 	free func(C.CUcontext, C.CUdeviceptr, unsafe.Pointer) C.CUresult
+
+	cleanup runtime.Cleanup
 }
 
 // release frees the memory once. Freeing waits for the work that uses it.
@@ -60,13 +62,16 @@ func (a *allocation) watch() *allocation {
 		gone *atomic.Bool
 		free func(C.CUcontext, C.CUdeviceptr, unsafe.Pointer) C.CUresult
 	}
-	runtime.AddCleanup(a, func(r raw) {
+	a.cleanup = runtime.AddCleanup(a, func(r raw) {
 		if r.gone.CompareAndSwap(false, true) && !r.ctx.closed.Load() {
 			r.free(r.ctx.handle, r.ptr, r.host)
 		}
 	}, raw{a.ctx, a.ptr, a.host, a.gone, a.free})
 	return a
 }
+
+// keep leaves freeing to Free: a slice of the memory is in other hands, and the garbage collector does not know that it refers to a.
+func (a *allocation) keep() { a.cleanup.Stop() }
 
 var errFreed = errors.New("the memory was freed")
 
@@ -115,7 +120,7 @@ func (s *span[T]) Bytes() int { return s.Len() * size[T]() }
 func (s *span[T]) Context() *Context { return s.mem.ctx }
 
 // Free gives the memory back, also for all parts of it. It waits for the work that uses it, and is idempotent. Memory that
-// nothing refers to any more is freed by the garbage collector.
+// nothing refers to any more is freed by the garbage collector, unless a Slice of it was handed out that is no copy.
 func (s *span[T]) Free() error {
 	if s == nil {
 		return nil
@@ -135,6 +140,16 @@ func (s *span[T]) host() []T {
 		return nil
 	}
 	return unsafe.Slice((*T)(unsafe.Add(s.mem.host, s.off*size[T]())), s.n)
+}
+
+// shared is host for the user's own use.
+func (s *span[T]) shared() []T {
+	h := s.host()
+	if h != nil {
+		s.mem.keep()
+	}
+	runtime.KeepAlive(s)
+	return h
 }
 
 func size[T any]() int { return int(unsafe.Sizeof(*new(T))) }
