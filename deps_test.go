@@ -86,7 +86,8 @@ func TestDependencies(t *testing.T) {
 	links("profiler", "profiler", goid)
 	links("profiler/timing")
 	links("kernel/session/worker", "kernel/session", "display", goid)
-	links("kernel/session/worker/parts", "kernel/session", "display", "profiler", goid, "github.com/traefik/yaegi")
+	links("cuda", "cuda", "profiler", goid)
+	links("kernel/session/worker/parts", "kernel/session", "display", "profiler", "cuda", goid, "github.com/traefik/yaegi")
 
 	never("profiler", "kernel/eval", "kernel/wire", "magics", "cmd", "internal/nbhtml")
 	never("render", "kernel", "magics", "cmd")

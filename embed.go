@@ -9,6 +9,7 @@ import "embed"
 // kernel/session fails when a package is missing here.
 //
 //go:embed go.mod go.sum
+//go:embed cuda/*.go cuda/cupti/*.go cuda/cupti/*.c cuda/cupti/*.h cuda/internal/dl/*.go
 //go:embed cuda/driver/*.go cuda/driver/*.c cuda/driver/*.h
 //go:embed display/*.go
 //go:embed kernel/session/link/*.go

@@ -9,6 +9,7 @@ import "C"
 
 import (
 	"errors"
+	"slices"
 	"sync"
 	"unsafe"
 )
@@ -31,6 +32,7 @@ var DefaultKinds = []Kind{
 // Capture is a capture under way.
 type Capture struct {
 	lib      *Library
+	tag      uint64 // upper bits of its external ids: those of earlier captures may still be on CUPTI's stacks
 	enabled  []Kind
 	disabled map[Kind]Result
 	decoded  chan struct{}
@@ -70,7 +72,8 @@ func (l *Library) Start(c Config) (*Capture, error) {
 		C.gander_cupti_unsubscribe()
 		return nil, err
 	}
-	p := &Capture{lib: l, disabled: map[Kind]Result{}, decoded: make(chan struct{}), stopping: make(chan struct{}), texts: map[uint64]string{}}
+	l.captures++
+	p := &Capture{lib: l, tag: l.captures << idBits, disabled: map[Kind]Result{}, decoded: make(chan struct{}), stopping: make(chan struct{}), texts: map[uint64]string{}}
 	p.decoder = Decoder{Version: l.Version, Sizes: l.Sizes, Text: p.text}
 	var first error
 	for _, k := range c.Kinds {
@@ -100,6 +103,30 @@ func (l *Library) Start(c Config) (*Capture, error) {
 	l.capture = p
 	go p.decode()
 	return p, nil
+}
+
+// idBits are the bits of an external id that are the caller's.
+const idBits = 44
+
+// Push makes id, of at most 44 bits, the external id of the calls that the calling thread makes until Pop. The goroutine must
+// be locked to its thread from one to the other.
+func (p *Capture) Push(id uint64) { C.gander_cupti_push(C.uint64_t(p.tag | id)) }
+
+// Pop undoes the Push of id on this thread, whatever was pushed since and even when the capture is over; without a Push it
+// does nothing.
+func (p *Capture) Pop(id uint64) { C.gander_cupti_pop(C.uint64_t(p.tag | id)) }
+
+// untag takes out external ids of spans that other captures pushed.
+func (p *Capture) untag() {
+	r := &p.decoder.Records
+	r.External = slices.DeleteFunc(r.External, func(e External) bool {
+		return e.Kind == ExternalSpan && e.ID>>idBits<<idBits != p.tag
+	})
+	for i := range r.External {
+		if e := &r.External[i]; e.Kind == ExternalSpan {
+			e.ID &^= p.tag
+		}
+	}
 }
 
 // Flush has CUPTI hand over the records of all work that is done; forced, also of work that is not, which then never ends.
@@ -144,6 +171,7 @@ func (p *Capture) Stop() (*Records, error) {
 	lost.Bytes += uint64(bytes)
 	lost.Refused += uint64(refused)
 	lost.Disabled = p.disabled
+	p.untag()
 	return &p.decoder.Records, errors.Join(flushed, unsubscribed)
 }
 

@@ -34,9 +34,10 @@ type Library struct {
 	Version int          // the toolkit's: 1204 is 12.4
 	Sizes   map[Kind]int // sizes of records, as the library gives them
 
-	// mu guards capture.
-	mu      sync.Mutex
-	capture *Capture
+	// mu guards what follows.
+	mu       sync.Mutex
+	capture  *Capture
+	captures uint64 // how many there were
 }
 
 var opened = sync.OnceValues(open)
@@ -122,13 +123,6 @@ func (l *Library) CallName(driver bool, id uint32) string {
 	}
 	return ""
 }
-
-// Push makes id the external id of the calls that the calling thread makes until Pop. The goroutine must be locked to its
-// thread from one to the other.
-func (l *Library) Push(id uint64) { C.gander_cupti_push(C.uint64_t(id)) }
-
-// Pop undoes the Push of id on this thread, whatever was pushed since; without one it does nothing.
-func (l *Library) Pop(id uint64) { C.gander_cupti_pop(C.uint64_t(id)) }
 
 // errDriver says that there is no driver.
 var errDriver = errors.New("there is no CUDA driver")

@@ -70,6 +70,9 @@ type Call struct {
 	Result          uint32
 }
 
+// ExternalSpan is the kind of external ids that Capture.Push pushes; others are of OpenACC and of other users of CUPTI.
+const ExternalSpan = 3
+
 // External ties a call to what was pushed before it.
 type External struct {
 	Kind        uint32

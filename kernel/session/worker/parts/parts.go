@@ -7,6 +7,7 @@
 package parts
 
 import (
+	_ "github.com/gander-go/gander/cuda"
 	_ "github.com/gander-go/gander/display"
 	_ "github.com/gander-go/gander/kernel/session/worker/interp"
 	_ "github.com/gander-go/gander/profiler/insession"

@@ -1,0 +1,140 @@
+//go:build linux && cgo && (amd64 || arm64)
+
+package cuda
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync/atomic"
+
+	"github.com/gander-go/gander/cuda/cupti"
+	"github.com/gander-go/gander/profiler"
+	"github.com/gander-go/gander/profiler/record"
+	"github.com/gander-go/gander/profiler/trace"
+)
+
+func init() {
+	profiler.RegisterSource(profiler.Kind{
+		Name: "CUDA", Activity: profiler.CUDA, Present: present,
+		New: func(profiler.Options) profiler.Source {
+			return &source{config: cupti.Config{Kinds: cupti.DefaultKinds}}
+		},
+		Remedy: "See `gander doctor`.",
+	})
+}
+
+// present reports whether the machine has a device, by what NVIDIA's kernel modules show, or the program uses the driver
+// already. It opens nothing.
+func present() bool {
+	if os.Getenv("GANDER_LIBCUDA") != "" {
+		return true
+	}
+	for _, device := range []string{"/dev/nvidiactl", "/dev/dxg", "/dev/nvhost-ctrl-gpu"} {
+		if _, err := os.Stat(device); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// source is one capture.
+type source struct {
+	config    cupti.Config
+	lib       *cupti.Library
+	capture   atomic.Pointer[cupti.Capture]
+	recording recording
+	waited    error // of waiting for the device
+	stopped   error // of stopping, with records
+}
+
+// Start attaches to CUDA.
+func (s *source) Start() error {
+	if err := cupti.InitDriver(); err != nil {
+		return err
+	}
+	lib, err := cupti.Open()
+	if err != nil {
+		return err
+	}
+	config := s.config
+	if os.Getenv("NVTX_INJECTION64_PATH") != "" {
+		config.Kinds = append([]cupti.Kind{cupti.KindMarker, cupti.KindName}, config.Kinds...)
+	}
+	if lib.Version >= 1209 {
+		config.Kinds = append([]cupti.Kind{cupti.KindEvent}, config.Kinds...)
+	}
+	capture, err := lib.Start(config)
+	if err != nil {
+		var e *cupti.Error
+		if errors.As(err, &e) && e.Remedy() != "" {
+			return fmt.Errorf("%w: %s", err, e.Remedy())
+		}
+		return err
+	}
+	s.lib = lib
+	s.recording = recording{clock: new(clock), version: lib.Version, name: lib.CallName, symbol: cupti.Demangle, devices: cupti.DriverDevices()}
+	s.recording.clock.read(lib.Timestamp) //nolint:errcheck // the next reading says so too
+	s.capture.Store(capture)
+	return nil
+}
+
+// Push ties the calling thread's calls to the span id; see record.Correlator.
+func (s *source) Push(id uint64) {
+	if c := s.capture.Load(); c != nil {
+		c.Push(id)
+	}
+}
+
+// Pop undoes Push.
+func (s *source) Pop(id uint64) {
+	if c := s.capture.Load(); c != nil {
+		c.Pop(id)
+	}
+}
+
+// Open has what was done before the window out of the way, so that what the window holds does not queue behind it.
+func (s *source) Open() {
+	if c := s.capture.Load(); c != nil {
+		c.Flush(false) //nolint:errcheck // Stop flushes again, and says what is wrong
+		s.recording.clock.read(s.lib.Timestamp)
+	}
+}
+
+// Close waits for what was launched in the window.
+func (s *source) Close() {
+	s.recording.clock.read(s.lib.Timestamp)
+	s.waited = cupti.Synchronize()
+}
+
+// Stop detaches from CUDA. Spans that are open keep the capture, to take their ids off CUPTI's stacks.
+func (s *source) Stop() error {
+	c := s.capture.Load()
+	if c == nil {
+		return errors.New("stopping CUDA: it was not started")
+	}
+	clockErr := s.recording.clock.read(s.lib.Timestamp)
+	records, err := c.Stop()
+	if records == nil {
+		return err
+	}
+	s.recording.records = records
+	s.stopped = errors.Join(err, clockErr)
+	return nil
+}
+
+// AddTo adds what was recorded.
+func (s *source) AddTo(t *trace.Trace, w record.Window) error {
+	s.recording.addTo(t, w)
+	for _, err := range []error{s.waited, s.stopped} {
+		if err != nil {
+			t.Problem("cuda-incomplete", 1, fmt.Sprintf("The records of CUDA may be incomplete: %v.", err), "")
+		}
+	}
+	return nil
+}
+
+// Settle ties calls to spans.
+func (s *source) Settle(t *trace.Trace) { settle(t) }
+
+var _ record.Correlator = (*source)(nil)
