@@ -49,11 +49,12 @@ type Average struct {
 	TopLevel bool          `json:"-"`               // the first member has no caller
 
 	Count       int64 `json:"count"`
-	CPUTotal    int64 `json:"cpu_time_total"`         // ns
-	SelfCPU     int64 `json:"self_cpu_time_total"`    // ns
-	DeviceTotal int64 `json:"device_time_total"`      // ns, sum: overlapping streams count twice
-	SelfDevice  int64 `json:"self_device_time_total"` // ns, sum
-	DeviceUnion int64 `json:"device_time_union"`      // ns during which device work of this row and what it called ran; Exact only
+	Untimed     int64 `json:"untimed_calls,omitempty"` // of Count those that were counted and not timed: they are in no time
+	CPUTotal    int64 `json:"cpu_time_total"`          // ns
+	SelfCPU     int64 `json:"self_cpu_time_total"`     // ns
+	DeviceTotal int64 `json:"device_time_total"`       // ns, sum: overlapping streams count twice
+	SelfDevice  int64 `json:"self_device_time_total"`  // ns, sum
+	DeviceUnion int64 `json:"device_time_union"`       // ns during which device work of this row and what it called ran; Exact only
 
 	CPUMemory        int64 `json:"cpu_memory_usage"` // bytes, releases count negative
 	SelfCPUMemory    int64 `json:"self_cpu_memory_usage"`
@@ -74,8 +75,8 @@ type Average struct {
 	First int32 `json:"-"` // index in Trace.Slices of the first member, NoSlice for memory rows
 }
 
-// CPUAvg is the mean host time of a call in ns.
-func (a *Average) CPUAvg() float64 { return ratio(a.CPUTotal, a.Count) }
+// CPUAvg is the mean host time of a timed call in ns.
+func (a *Average) CPUAvg() float64 { return ratio(a.CPUTotal, a.Count-a.Untimed) }
 
 // DeviceAvg is the mean device time of a call in ns.
 func (a *Average) DeviceAvg() float64 { return ratio(a.DeviceTotal, a.Count) }

@@ -29,6 +29,7 @@ func (a *Analysis) KeyAverages(o KeyOptions) *Averages {
 		b.unions()
 		b.distributions()
 	}
+	b.countUntimed()
 	return b.finish()
 }
 
@@ -248,6 +249,7 @@ func (b *builder) rowFor(i int32) *Average {
 	b.row[i] = r
 	row := &b.out[r]
 	row.Count++
+	row.Untimed += b.untimed(s)
 	if s.Start < b.starts[r] || s.Start == b.starts[r] && s.End() > b.ends[r] {
 		b.starts[r], b.ends[r] = s.Start, s.End()
 		row.First = i

@@ -155,6 +155,7 @@ func (a *Averages) Total() Average {
 	for i := range a.Rows {
 		r := &a.Rows[i]
 		sum.Count += r.Count
+		sum.Untimed += r.Untimed
 		sum.CPUTotal += r.CPUTotal
 		sum.SelfCPU += r.SelfCPU
 		sum.DeviceTotal += r.DeviceTotal

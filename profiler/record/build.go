@@ -50,6 +50,8 @@ type builtName struct {
 	class trace.Class
 	flags trace.SliceFlags
 	made  bool
+
+	counted int64 // calls that the first slice of the name has to tell of
 }
 
 func (r *Recorder) builder(t *trace.Trace, epoch int64) *builder {
@@ -203,6 +205,10 @@ func (b *builder) slice(s *trace.Slice, e *event, track trace.TrackID, ext int64
 	if e.arg != 0 {
 		s.Kind, s.Args = b.args.ref(e.arg, n.class == trace.ClassCall)
 	}
+	if n.counted > 0 {
+		b.countedArgs(s, n.counted)
+		n.counted = 0
+	}
 }
 
 func (b *builder) name(id uint32) *builtName {
@@ -212,7 +218,7 @@ func (b *builder) name(id uint32) *builtName {
 	n := &b.names[id]
 	if !n.made {
 		src := b.r.names.all()[id]
-		*n = builtName{b.t.Strings.ID(src.text), b.t.Category(categoryName(src.class), src.class), src.class, src.flags, true}
+		*n = builtName{b.t.Strings.ID(src.text), b.t.Category(categoryName(src.class), src.class), src.class, src.flags, true, src.calls.counted.Load()}
 	}
 	return n
 }

@@ -94,6 +94,7 @@ func (b *builder) problems() {
 		b.t.Problem("dropped-spans", b.dropped, "Spans were dropped because the recording was full; counts and times of what was dropped are missing.",
 			"Record a shorter piece, use a schedule, or raise MaxEvents.")
 	}
+	b.countedProblems()
 	if b.scale.broken {
 		b.t.Problem("clock", 1, "The processor's time stamp counter did not run evenly during the recording: times of spans are wrong.",
 			"Record again; suspending or migrating the machine does this.")

@@ -25,6 +25,7 @@ type name struct {
 	class trace.Class
 	flags trace.SliceFlags
 	id    uint32
+	calls calls
 }
 
 type nameKey struct {
@@ -47,14 +48,18 @@ type names struct {
 }
 
 func (t *names) id(s string, class trace.Class, flags trace.SliceFlags) uint32 {
+	return t.name(s, class, flags).id
+}
+
+func (t *names) name(s string, class trace.Class, flags trace.SliceFlags) *name {
 	p := uintptr(unsafe.Pointer(unsafe.StringData(s)))
 	slot := &t.cache[(p^p>>11^uintptr(len(s))<<3)&(nameCache-1)]
 	if n := slot.Load(); n != nil && n.text == s && n.class == class && n.flags == flags {
-		return n.id
+		return n
 	}
 	n := t.find(s, class, flags)
 	slot.Store(n)
-	return n.id
+	return n
 }
 
 func (t *names) find(s string, class trace.Class, flags trace.SliceFlags) *name {
@@ -84,7 +89,7 @@ func (t *names) add(s string, class trace.Class, flags trace.SliceFlags) *name {
 	if t.ids == nil {
 		t.ids = make(map[nameKey]*name)
 	}
-	n := &name{s, class, flags, uint32(len(t.list))}
+	n := &name{text: s, class: class, flags: flags, id: uint32(len(t.list))}
 	t.ids[k] = n
 	t.list = append(t.list, n)
 	t.bytes += len(s)

@@ -58,17 +58,26 @@ type companion struct {
 // Begin starts a span called name on the calling goroutine. Nothing is recorded while no Recorder is active.
 func Begin(name string) Span {
 	if r := active.Load(); r != nil {
-		return r.begin(name, trace.ClassAnnotation, 0)
+		return r.begin(name)
 	}
 	return Span{}
 }
 
-// BeginCall is Begin for instrumentation that nobody wrote by hand: the call of a function called name.
+// BeginCall is Begin for instrumentation that nobody wrote by hand: the call of a function called name. Calls that are too
+// many and too short are only counted, see tinyAfter.
 func BeginCall(name string) Span {
-	if r := active.Load(); r != nil {
-		return r.begin(name, trace.ClassCall, trace.FlagInstrument)
+	r := active.Load()
+	if r == nil || r.noSpans {
+		return Span{}
 	}
-	return Span{}
+	n := r.names.name(name, trace.ClassCall, trace.FlagInstrument)
+	if r.counts(n) {
+		return Span{}
+	}
+	if r.heavy {
+		return r.beginHeavy(n.id, r.argOf(nil))
+	}
+	return r.reserve(n.id, 0)
 }
 
 // BeginStep starts the span of step n of a schedule. It has times only: steps launch no device work of their own.
@@ -114,11 +123,11 @@ func (s Span) end() {
 	}
 }
 
-func (r *Recorder) begin(name string, class trace.Class, flags trace.SliceFlags) Span {
+func (r *Recorder) begin(name string) Span {
 	if r.noSpans {
 		return Span{}
 	}
-	id := r.names.id(name, class, flags)
+	id := r.names.id(name, trace.ClassAnnotation, 0)
 	if r.heavy {
 		return r.beginHeavy(id, r.argOf(nil))
 	}
