@@ -418,6 +418,13 @@ func (b *backgroundOutput) to() cell.Output {
 // Stream implements cell.Output.
 func (b *backgroundOutput) Stream(name cell.StreamName, text string) {
 	if out := b.to(); out != nil {
+		select {
+		case <-b.done:
+			if b.err == nil {
+				text = b.eval.Translate(text)
+			}
+		default:
+		}
 		out.Stream(name, text)
 	}
 }

@@ -159,6 +159,7 @@ func (e *Evaluator) Run(ctx context.Context, c *cell.Cell, code string, line int
 	e.mu.Lock()
 	e.codes[c.N], e.last = c.Code, c.N
 	e.mu.Unlock()
+	out = translated{out, e}
 	for again := false; ; again = true {
 		r, u, lost := e.once(ctx, c, code, line, o, out, in)
 		if !lost || again {

@@ -125,7 +125,7 @@ func parseCrash(report string) (head, stack string) {
 
 var (
 	goroutineLine = regexp.MustCompile(`^goroutine \d+.*\[.*\]:$`)
-	cellPosition  = regexp.MustCompile(`\bIn\[\d+\]:\d+`)
+	cellPosition  = regexp.MustCompile(`\bIn\[(\d+|#[0-9a-f]+)\]:\d+`) // with the number of a cell, or an engine's name for its text
 	// What a report has besides when the fault was in C code.
 	registers = regexp.MustCompile(` fp=0x[0-9a-f]+ sp=0x[0-9a-f]+ pc=0x[0-9a-f]+$`)
 	pointers  = regexp.MustCompile(` gp=0x[0-9a-f]+ m=\S+( mp=0x[0-9a-f]+)?`)

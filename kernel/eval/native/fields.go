@@ -143,11 +143,11 @@ func (r *renderer) hiddenPath(t types.Type, path []int) bool {
 	return false
 }
 
-// packageMember is pkg.name, except that what prints goes by rt's ordered way.
+// packageMember is pkg.name, except that what prints goes by rt's ordered way, and what formats says the names of types as a program would.
 func (r *renderer) packageMember(p *types.Package, name string) string {
 	if p.Path() == "fmt" {
 		switch name {
-		case "Print", "Println", "Printf":
+		case "Print", "Println", "Printf", "Sprint", "Sprintln", "Sprintf":
 			return r.f.rt(name)
 		}
 	}

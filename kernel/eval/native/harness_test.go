@@ -88,6 +88,7 @@ type process struct {
 	cmd    *exec.Cmd
 	in     io.WriteCloser
 	out    *bufio.Reader
+	dir    string
 	stdout string
 	n      int
 }
@@ -105,11 +106,17 @@ func startCached(t testing.TB, cacheDir string) *process {
 
 func startWith(t testing.TB, o Options, c *check.Session) *process {
 	t.Helper()
+	return startIn(t, "", o, c)
+}
+
+// startIn starts the process in a folder.
+func startIn(t testing.TB, dir string, o Options, c *check.Session) *process {
+	t.Helper()
 	e, err := New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &process{t: t, engine: e, check: c, stdout: filepath.Join(t.TempDir(), "stdout")}
+	p := &process{t: t, dir: dir, engine: e, check: c, stdout: filepath.Join(t.TempDir(), "stdout")}
 	p.launch()
 	t.Cleanup(func() {
 		p.stop()
@@ -131,6 +138,7 @@ func (p *process) launch() {
 		p.t.Fatal(err)
 	}
 	p.cmd = exec.Command(s.host)
+	p.cmd.Dir = p.dir
 	p.cmd.Stdout, p.cmd.Stderr = f, f
 	p.cmd.ExtraFiles = []*os.File{w}
 	if p.in, err = p.cmd.StdinPipe(); err != nil {

@@ -56,6 +56,15 @@ func Println(a ...any) (n int, err error) { return fmt.Fprintln(Stdout, a...) }
 // Printf is fmt.Printf to Stdout.
 func Printf(format string, a ...any) (n int, err error) { return fmt.Fprintf(Stdout, format, a...) }
 
+// Sprint is fmt.Sprint with the names of types as a program has them.
+func Sprint(a ...any) string { return PlainText(fmt.Sprint(a...)) }
+
+// Sprintln is fmt.Sprintln likewise.
+func Sprintln(a ...any) string { return PlainText(fmt.Sprintln(a...)) }
+
+// Sprintf is fmt.Sprintf likewise.
+func Sprintf(format string, a ...any) string { return PlainText(fmt.Sprintf(format, a...)) }
+
 var shown atomic.Pointer[[]any]
 
 // Show records the values of a cell's trailing expression.

@@ -190,13 +190,15 @@ func (in *input) answer(r *link.InputReply) {
 	}
 }
 
-// interrupt fails reads that wait for a line.
-func (in *input) interrupt() {
+// interrupt fails reads that wait for a line, and reports whether one did.
+func (in *input) interrupt() (waited bool) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
+	waited = len(in.waiting) > 0
 	if !in.stopped {
 		in.stopped = true
 		close(in.stop)
 		os.Stdin.SetReadDeadline(time.Unix(1, 0))
 	}
+	return waited
 }

@@ -62,8 +62,9 @@ func (p *process) sendVars(m *link.Vars) {
 		if len(want) > 0 && !want[v.Name] || strings.HasPrefix(v.Name, "_") && !want[v.Name] {
 			continue
 		}
-		r := link.VarValue{Name: v.Name, Type: v.Type.String(), Len: -1}
+		r := link.VarValue{Name: v.Name, Type: rt.PlainText(v.Type.String()), Len: -1}
 		rt.Do(-1, func() { r.Value, r.Bytes, r.Len = display.Summary(v.Value()) })
+		r.Value = rt.PlainText(r.Value)
 		vars = append(vars, r)
 	}
 	p.conn.Send(link.KindVarsReply, link.VarsReply{ID: m.ID, Vars: vars})

@@ -27,6 +27,7 @@ type runState struct {
 	leave     chan string // receives the stack with which the run is left behind
 	cancel    context.CancelFunc
 	stopped   bool        // by an interrupt
+	unread    bool        // the interrupt made a read of standard input fail
 	panicked  *rt.Failure // of a goroutine of the run
 
 	interp    Interpreter
@@ -39,7 +40,7 @@ func (p *process) run(r *link.Run) {
 	defer cancel()
 	s := &p.state
 	s.mu.Lock()
-	s.run, s.cancel, s.stopped, s.panicked, s.goroutine = r.ID, cancel, false, nil, ""
+	s.run, s.cancel, s.stopped, s.unread, s.panicked, s.goroutine = r.ID, cancel, false, false, nil, ""
 	s.leave = make(chan string, 1)
 	leave := s.leave
 	early := s.early
@@ -85,7 +86,7 @@ func (p *process) run(r *link.Run) {
 	done.Allocs, done.Mallocs = int64(after.TotalAlloc-before.TotalAlloc), int64(after.Mallocs-before.Mallocs)
 
 	s.mu.Lock()
-	stopped, panicked := s.stopped, s.panicked
+	stopped, unread, panicked := s.stopped, s.unread, s.panicked
 	s.run, s.cancel = 0, nil
 	s.mu.Unlock()
 	rt.Resume()
@@ -93,6 +94,9 @@ func (p *process) run(r *link.Run) {
 	switch {
 	case left == "":
 		done.Err = outcome(res.failure, panicked, res.err, stopped)
+		if done.Err == nil && unread { // it ran to its end without what it had asked for
+			done.Err = &link.Failure{Kind: "interrupted", Message: "interrupted while it waited for input"}
+		}
 	case stopped:
 		done.Err = &link.Failure{Kind: "interrupted", Stack: left, Message: "interrupted; the cell was blocked (" + waitState(left) + ") and has been left behind"}
 	default:
@@ -207,7 +211,7 @@ func (p *process) interrupt(m *link.Interrupt) {
 	s.stopped = true
 	rt.Interrupt(s.run)
 	s.cancel()
-	p.input.interrupt()
+	s.unread = p.input.interrupt() || s.unread
 	if m.LeaveAfter > 0 {
 		time.AfterFunc(time.Duration(m.LeaveAfter), func() { p.tryLeave(m.Run) })
 	}
@@ -267,8 +271,12 @@ func outcome(f, panicked *rt.Failure, err error, stopped bool) *link.Failure {
 	case f.Exited:
 		return &link.Failure{Kind: "goexit", Message: "the cell ended its goroutine with runtime.Goexit"}
 	}
-	r := &link.Failure{Kind: "panic", Message: message(f), GoType: fmt.Sprintf("%T", f.Value), Stack: f.Stack}
-	guard(func() { r.Causes = f.Causes() })
+	r := &link.Failure{Kind: "panic", Message: message(f), GoType: rt.Sprintf("%T", f.Value), Stack: f.Stack}
+	guard(func() {
+		for _, c := range f.Causes() {
+			r.Causes = append(r.Causes, rt.PlainText(c))
+		}
+	})
 	if stopped { // most likely over what the interrupt made fail
 		r.Kind, r.Message = "interrupted", "interrupted; the cell then panicked: "+r.Message
 	}
@@ -280,7 +288,7 @@ func message(f *rt.Failure) (s string) {
 	if !guard(func() { s = f.Message() }) {
 		s = fmt.Sprintf("%T, which panics when it is printed", f.Value)
 	}
-	return s
+	return rt.PlainText(s)
 }
 
 // guard calls f, a method of a user's value, and reports whether it returned.
@@ -305,7 +313,7 @@ func toLink(b display.Bundle) *link.Bundle {
 	for mime, v := range b.Data {
 		switch v := v.(type) {
 		case string:
-			l.Text[mime] = v
+			l.Text[mime] = rt.PlainText(v)
 		case []byte:
 			l.B64[mime] = v
 		case json.RawMessage:

@@ -71,7 +71,7 @@ func char(n int64) string {
 }
 
 // typed makes a function for a type: A asserts, C asserts and says whether it holds, I only says so, S stores,
-// Z stores zero, O is zero, U is an interface's value as an any, J the reverse, B is min or max.
+// Z stores zero, X indexes, O is zero, U is an interface's value as an any, J the reverse, B is min or max.
 func typed(kind string, t reflect.Type, note string) reflect.Value {
 	empty, truth := reflect.TypeFor[any](), reflect.TypeFor[bool]()
 	switch kind {
@@ -106,6 +106,15 @@ func typed(kind string, t reflect.Type, note string) reflect.Value {
 		return reflect.MakeFunc(f, func(in []reflect.Value) []reflect.Value {
 			v, _ := asserted(in[0].Elem(), t)
 			return []reflect.Value{v}
+		})
+	case "X":
+		elem := reflect.TypeFor[uint8]()
+		if t.Kind() != reflect.String {
+			elem = t.Elem()
+		}
+		f := reflect.FuncOf([]reflect.Type{t, reflect.TypeFor[int]()}, []reflect.Type{elem}, false)
+		return reflect.MakeFunc(f, func(in []reflect.Value) []reflect.Value {
+			return []reflect.Value{in[0].Index(index(int(in[1].Int()), in[0].Len()))}
 		})
 	case "S":
 		f := reflect.FuncOf([]reflect.Type{reflect.PointerTo(t), t}, nil, false)
