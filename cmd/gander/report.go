@@ -28,6 +28,7 @@ type reportFlags struct {
 	groupBy string
 	columns string
 	as      string
+	flops   bool
 	asJSON  bool
 	asCSV   bool
 	text    bool
@@ -63,7 +64,8 @@ func reportCommand() *cobra.Command {
 	fs.BoolVar(&f.asJSON, "json", false, "print everything as JSON instead; times in ns, sizes in bytes")
 	fs.BoolVar(&f.asCSV, "csv", false, "print the key averages as CSV instead")
 	fs.BoolVar(&f.text, "text", false, "print tables as text instead")
-	fs.StringVar(&f.columns, "columns", "", "`torch` for torch.profiler's own key averages and table")
+	fs.StringVar(&f.columns, "columns", "", "`torch` for torch.profiler's own key averages and table (torch-2.10: as before it knew Python calls)")
+	fs.BoolVar(&f.flops, "with-flops", false, "count FLOPs by torch's formulas from the shapes, where the trace has them")
 	fs.StringVar(&f.as, "convention", "exact", "`NAME` of whose arithmetic --json and --text follow where tools differ: exact, torch, plugin (TensorBoard's), hta")
 	cmd.MarkFlagsMutuallyExclusive("json", "csv", "text", "output")
 	return cmd
@@ -74,10 +76,13 @@ func (f *reportFlags) keys() (analyze.KeyOptions, error) {
 	switch f.columns {
 	case "":
 	case "torch":
+		k.Convention, k.Python = analyze.Torch, true
+	case "torch-2.10":
 		k.Convention = analyze.Torch
 	default:
-		return k, &usageError{fmt.Errorf("--columns %s: there is only torch", f.columns)}
+		return k, &usageError{fmt.Errorf("--columns %s: there are torch and torch-2.10", f.columns)}
 	}
+	k.FLOPs = f.flops
 	if f.groupBy == "" {
 		return k, nil
 	}
@@ -120,8 +125,8 @@ func (f *reportFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if c == analyze.Torch {
-		keys.Convention = c
+	if c == analyze.Torch && f.columns == "" {
+		keys.Convention, keys.Python = c, true
 	}
 	ts, err := openTraces(cmd.Context(), args)
 	if err != nil {

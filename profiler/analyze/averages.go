@@ -29,6 +29,13 @@ type KeyOptions struct {
 	ByOverload bool // one row per operator overload
 	ByTrack    bool // one row per thread, goroutine or stream
 	ByStep     bool // one row per step of the schedule
+
+	// Python lets recorded Python calls take their time and memory from the ranges and operators around them, by the Torch
+	// convention: so does torch 2.15, while 2.10 did not know of them. They have no rows either way.
+	Python bool
+
+	// FLOPs counts by torch's formulas what an imported trace has shapes of, even if it was recorded without with_flops.
+	FLOPs bool
 }
 
 // Average is one row of key averages: every event of one key. Totals of recursive calls double count, as torch's do;
@@ -97,6 +104,7 @@ type Averages struct {
 	HasMemory  bool   // memory events were recorded
 	HasStacks  bool
 	HasFLOPs   bool
+	FromShapes bool // FLOPs were counted from shapes, by torch's formulas
 
 	SelfCPUTotal    int64 // ns: sum of SelfCPU over the host rows that count
 	SelfDeviceTotal int64 // ns: sum of SelfDevice over the device rows that count

@@ -1,6 +1,7 @@
 package analyze
 
 import (
+	"encoding/json"
 	"sort"
 	"strings"
 
@@ -50,6 +51,11 @@ type builder struct {
 	loose  []int32 // memory events that belong to no slice
 	stacks *stackReader
 
+	flops *shapeFLOPs // nil when FLOPs are only the source's
+
+	sameShapes  map[trace.StringID]trace.StringID // see listless
+	firstShapes map[string]trace.StringID
+
 	row    []int32 // by slice: its row, or NoSlice
 	keys   keyTable
 	out    []Average
@@ -68,6 +74,8 @@ func (b *builder) host(c trace.Class) bool {
 		return true
 	case trace.ClassOther:
 		return !b.torch
+	case trace.ClassPython:
+		return b.torch && b.o.Python
 	}
 	return false
 }
@@ -193,9 +201,13 @@ func (b *builder) rows() {
 	s := b.t.Slices
 	b.row = filled(len(s))
 	b.keys.init(b.t.Strings.Len(), b.o)
+	b.flops = b.o.flopsOf(b.t)
 	for _, i := range b.tree.order {
 		if b.skip != nil && b.skip[s[i].Name] {
 			continue
+		}
+		if b.torch && b.x.class[i] == trace.ClassPython {
+			continue // they nest, but have no rows
 		}
 		r := b.rowFor(i)
 		r.SelfCPU += b.self[i]
@@ -214,7 +226,11 @@ func (b *builder) rows() {
 		}
 		if s[i].Kind == trace.ArgOp {
 			op := &b.t.Ops[s[i].Args]
-			r.FLOPs += op.FLOPs
+			if n := op.FLOPs; n != 0 || b.flops == nil || b.x.class[i] != trace.ClassOp {
+				r.FLOPs += n
+			} else {
+				r.FLOPs += b.flops.count(s[i].Name, op)
+			}
 			r.Bytes += op.Bytes
 		}
 	}
@@ -309,6 +325,7 @@ func (b *builder) finish() *Averages {
 		res.HasFLOPs = res.HasFLOPs || row.FLOPs > 0
 		res.HasStacks = res.HasStacks || len(row.Stack) > 0
 	}
+	res.FromShapes = res.HasFLOPs && b.flops != nil
 	res.DeviceBusy, res.Span = b.x.busy()
 	return res
 }
@@ -325,7 +342,11 @@ func (b *builder) describe(row *Average) {
 	s := &b.t.Slices[row.First]
 	row.TopLevel = b.tree.parent[row.First] < 0
 	if b.o.ByShape {
-		row.Shapes = spacedJSON(b.t.Strings.Get(b.shapesOf(row.First)))
+		shapes := b.t.Strings.Get(b.shapesOf(row.First))
+		if b.torch {
+			shapes = withoutLists(shapes)
+		}
+		row.Shapes = spacedJSON(shapes)
 	}
 	if b.o.ByOverload {
 		row.Overload = b.stacks.overload(b.t, row.First)
@@ -346,11 +367,54 @@ func (b *builder) shapesOf(i int32) trace.StringID {
 	s := &b.t.Slices[i]
 	switch s.Kind {
 	case trace.ArgOp:
+		if b.torch {
+			return b.listless(b.t.Ops[s.Args].Dims)
+		}
 		return b.t.Ops[s.Args].Dims
 	case trace.ArgCall:
 		return b.t.Calls[s.Args].Shapes
 	}
 	return 0
+}
+
+// listless returns the text that stands for shapes where, as in torch, a list of tensors has none ("[]"): of the texts that
+// are then the same the one that was seen first.
+func (b *builder) listless(dims trace.StringID) trace.StringID {
+	if same, ok := b.sameShapes[dims]; ok {
+		return same
+	}
+	if b.sameShapes == nil {
+		b.sameShapes, b.firstShapes = map[trace.StringID]trace.StringID{}, map[string]trace.StringID{}
+	}
+	text := withoutLists(b.t.Strings.Get(dims))
+	first, ok := b.firstShapes[text]
+	if !ok {
+		first = dims
+		b.firstShapes[text] = dims
+	}
+	b.sameShapes[dims] = first
+	return first
+}
+
+// withoutLists empties the lists of shapes in a list of shapes: [[2,3],[[4],[5]]] becomes [[2,3],[]].
+func withoutLists(dims string) string {
+	if !strings.Contains(dims, "[[[") && !strings.Contains(dims, ",[[") && !strings.Contains(dims, ", [[") {
+		return dims
+	}
+	var inputs []json.RawMessage
+	if json.Unmarshal([]byte(dims), &inputs) != nil {
+		return dims
+	}
+	for i, in := range inputs {
+		if rest := strings.TrimLeft(string(in), "[ \t\r\n"); strings.Count(string(in[:len(in)-len(rest)]), "[") > 1 {
+			inputs[i] = json.RawMessage("[]")
+		}
+	}
+	out, err := json.Marshal(inputs)
+	if err != nil {
+		return dims
+	}
+	return string(out)
 }
 
 // spacedJSON writes a JSON array of arrays as torch prints a list: ", " between elements.

@@ -91,6 +91,9 @@ func exactTable(a *Averages, rows []Average, o TableOptions) string {
 		fmt.Fprintf(&b, "Self %s time total: %s (busy %s of %s, %s)\n", dev, formatTime(float64(a.SelfDeviceTotal), o.TimeUnit),
 			formatTime(float64(a.DeviceBusy), o.TimeUnit), formatTime(float64(a.Span), o.TimeUnit), formatShare(a.DeviceBusy, a.Span))
 	}
+	if a.FromShapes {
+		b.WriteString("FLOP: counted from shapes by torch's formulas, which know matrix products, 2-d convolution, add and mul only\n")
+	}
 	b.WriteString(lossText(a.Losses))
 	return b.String()
 }
