@@ -249,12 +249,13 @@ func (e *Evaluator) refresh(out cell.Output) {
 	if len(changed) == 0 {
 		return
 	}
-	reloads := e.reload(changed)
+	err := e.reload(changed)
 	loaded := slices.ContainsFunc(changed, func(p string) bool { return e.loaded[p] })
-	if loaded && !reloads {
+	if loaded && err != nil {
 		for _, p := range changed {
 			out.Stream(cell.Stderr, fmt.Sprintf("Note: package %s has changed on disk; this session has loaded it and keeps it as it was. %%reset starts anew with the changes.\n", p))
 		}
+		out.Stream(cell.Stderr, "The reason: "+err.Error()+"\n")
 		return
 	}
 	e.cfg.Packages.Adopt()
@@ -267,9 +268,11 @@ func (e *Evaluator) refresh(out cell.Output) {
 }
 
 // reload tells the compiling engine that packages have changed.
-func (e *Evaluator) reload(paths []string) bool {
-	r, ok := e.cfg.Native.(Reloader)
-	return ok && r.Reload(paths)
+func (e *Evaluator) reload(paths []string) error {
+	if r, ok := e.cfg.Native.(Reloader); ok {
+		return r.Reload(paths)
+	}
+	return errors.New("a package can be loaded once")
 }
 
 // noteLoaded remembers the local packages that the session process has loaded with c.

@@ -77,7 +77,7 @@ func (l *lowering) method(f *ast.SelectorExpr, sel *types.Selection) string {
 	if !sel.Obj().Exported() {
 		refuse("calls the unexported method %s", f.Sel.Name)
 	}
-	x, t := l.expr(f.X), types.Unalias(sel.Recv())
+	x, t := l.inPlace(f.X), types.Unalias(sel.Recv())
 	if ix := sel.Index(); len(ix) > 1 {
 		ix = ix[:len(ix)-1]
 		x = l.path(x, t, ix)
@@ -198,6 +198,8 @@ func (l *lowering) conversion(to types.Type, x ast.Expr) string {
 		return b.Info()&(types.IsInteger|types.IsFloat) != 0 && b.Kind() != types.UnsafePointer
 	}
 	switch {
+	case l.c.Info.Types[x].IsNil():
+		return l.value(x, to)
 	case types.IsInterface(to):
 		l.use(interfaceConversion)
 		if !types.IsInterface(from) {

@@ -91,13 +91,20 @@ func (l *lowering) place(e ast.Expr) string {
 			return "_"
 		}
 		return l.ident(x)
-	case *ast.StarExpr, *ast.SelectorExpr:
-		return l.expr(x)
-	case *ast.IndexExpr:
-		return l.index(x)
+	case *ast.StarExpr, *ast.SelectorExpr, *ast.IndexExpr:
+		return l.inPlace(x)
 	}
 	refuse("assigns to something that is not trusted to the interpreter")
 	return ""
+}
+
+// inPlace lowers an expression whose storage is meant, not its value.
+func (l *lowering) inPlace(e ast.Expr) string {
+	outer := l.placed
+	l.placed = true
+	s := l.expr(e)
+	l.placed = outer
+	return s
 }
 
 func basic(t types.Type) (*types.Basic, bool) {
@@ -126,7 +133,11 @@ func (l *lowering) binary(e *ast.BinaryExpr) string {
 	default:
 		l.useArithmetic(bx)
 	}
-	return "(" + l.expr(e.X) + " " + e.Op.String() + " " + l.expr(e.Y) + ")"
+	s := "(" + l.expr(e.X) + " " + e.Op.String() + " " + l.expr(e.Y) + ")"
+	if e.Op == token.MUL { // yaegi takes ((*p) * 2) for a pointer type in some places
+		s = l.typ(l.typeOf(e)) + s
+	}
+	return s
 }
 
 func (l *lowering) useArithmetic(b *types.Basic) {
@@ -172,7 +183,7 @@ func (l *lowering) address(e ast.Expr) string {
 	case *ast.IndexExpr, *ast.SelectorExpr:
 		if l.inMemory(x) {
 			l.use(addressInside)
-			return "(&" + l.expr(x) + ")"
+			return "(&" + l.inPlace(x) + ")"
 		}
 	}
 	refuse("takes an address")

@@ -30,6 +30,7 @@ type bench struct {
 	runner worker.Interpreter
 	out    *os.File
 	n      int
+	failed bool // the last cell panicked
 }
 
 var packages = sync.OnceValues(func() (*mods.Modules, error) {
@@ -115,8 +116,9 @@ func (b *bench) run(code string) (printed, refused string) {
 	var text string
 	err = b.runner.Run(context.Background(), &unit)
 	var p *worker.Panic
+	b.failed = errors.As(err, &p)
 	switch {
-	case errors.As(err, &p):
+	case b.failed:
 		text = fmt.Sprintf("panic: %v\n", p.Value)
 	case err != nil:
 		b.t.Errorf("%v\n%s\n--- lowered ---\n%s", err, code, unit.Source)

@@ -35,16 +35,18 @@ func (l *lowering) index(e *ast.IndexExpr) string {
 	} else {
 		i = l.expr(e.Index)
 	}
-	if checked && l.checks() && l.pure(e.X) {
+	if checked && !l.pure(e.X) && !l.placed {
+		if _, array := t.Underlying().(*types.Array); !array {
+			return session + "." + l.helper("X", l.reflectable(t), "") + "(" + x + ", " + l.asInt(e.Index, i) + ")"
+		}
+	}
+	if checked && l.pure(e.X) {
 		if _, array := t.Underlying().(*types.Array); !array || l.c.Info.Types[e.Index].Value == nil {
 			i = session + ".Index(" + l.asInt(e.Index, i) + ", len(" + x + "))"
 		}
 	}
 	return "(" + x + ")[" + i + "]"
 }
-
-// checks reports whether bounds are worth checking twice: not in loops that may be long.
-func (l *lowering) checks() bool { return !l.opts.HotLoops || l.loops == 1 }
 
 // asInt is an index as an int. An untyped constant is one already.
 func (l *lowering) asInt(e ast.Expr, spelled string) string {
@@ -106,7 +108,7 @@ func (l *lowering) slice(e *ast.SliceExpr) string {
 			bounds[i] = l.asInt(b, l.expr(b))
 		}
 	}
-	if l.checks() && !e.Slice3 && l.pure(e.X) && l.pure(e.High) {
+	if !e.Slice3 && l.pure(e.X) && l.pure(e.High) {
 		low, high := bounds[0], bounds[1]
 		if low == "" {
 			low = "0"

@@ -33,6 +33,7 @@ type lowering struct {
 	packages map[string]string // import path -> alias
 	helpers  map[string]string // functions that the session process makes for types, by what they do
 	used     map[construct]bool
+	placed   bool // the expression being lowered is storage, not a value
 	temps    int
 	line     int // line that the code so far says it is at
 	loops    int // product of the rounds of the loops around

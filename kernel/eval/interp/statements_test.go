@@ -19,18 +19,7 @@ func TestStatements(t *testing.T) {
 	refusals := 0
 	for i, p := range programs {
 		b := newBench(t)
-		var got strings.Builder
-		refused := ""
-		for _, code := range strings.Split(p, "\n---\n") {
-			var s string
-			if s, refused = b.run(code); refused != "" {
-				break
-			}
-			got.WriteString(s)
-			if strings.HasPrefix(s, "panic: ") || strings.Contains(s, "\npanic: ") {
-				break
-			}
-		}
+		got, refused := b.program(p)
 		if refused != "" {
 			refusals++
 			if !strings.HasPrefix(p, "// refused") {
@@ -41,8 +30,8 @@ func TestStatements(t *testing.T) {
 		if strings.HasPrefix(p, "// refused") {
 			t.Errorf("not refused:\n%s", p)
 		}
-		if got.String() != want[i] {
-			t.Errorf("printed\n%s\nwant\n%s\nprogram\n%s\nlowered\n%s", got.String(), want[i], p, b.lowered(p))
+		if got != want[i] {
+			t.Errorf("printed\n%s\nwant\n%s\nprogram\n%s\nlowered\n%s", got, want[i], p, b.lowered(p))
 		}
 	}
 	t.Logf("%d programs, %d refused", len(programs), refusals)

@@ -117,6 +117,9 @@ func (l *lowering) fixed(e ast.Expr) string {
 		}
 		base, i := l.temp(), l.temp()
 		l.writef("%s := %s\n%s := %s\n", base, l.expr(x.X), i, l.expr(x.Index))
+		if _, ok := t.(*types.Slice); ok {
+			return base + "[" + session + ".Index(int(" + i + "), len(" + base + "))]"
+		}
 		return base + "[" + i + "]"
 	case *ast.StarExpr:
 		p := l.temp()
