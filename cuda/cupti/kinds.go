@@ -58,6 +58,9 @@ func Toolkit(api uint32, kernel int) int {
 	if api >= 130000 {
 		return int(api/10000)*100 + int(api/100%100)
 	}
+	if api == 27 {
+		return 1209 // before its update 1, whose number the table has
+	}
 	best := 0
 	for _, t := range toolkits {
 		if t.api <= api && (t.api != api || int(t.sizes[KindKernel]) <= kernel) {

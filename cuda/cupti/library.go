@@ -91,14 +91,18 @@ func (l *Library) probe() {
 	}
 }
 
-// check makes an error of a result.
+// check makes an error of a result that is not success.
 func check(doing string, r C.int) error {
 	if r == 0 {
 		return nil
 	}
-	e := &Error{Doing: doing, Result: Result(r)}
+	return failed(doing, Result(r))
+}
+
+func failed(doing string, r Result) *Error {
+	e := &Error{Doing: doing, Result: r}
 	if r > 0 {
-		if s := C.gander_cupti_error(r); s != nil {
+		if s := C.gander_cupti_error(C.int(r)); s != nil {
 			e.Text = C.GoString(s)
 		}
 	}
