@@ -32,8 +32,8 @@ type Translator interface {
 
 // Reloader is implemented by engines that remember packages which cells import.
 type Reloader interface {
-	// Reload is told that packages have changed, in the session's module or on disk (no paths: any may have). It reports
-	// whether units that are built from now on use them as they are now even where the session process has loaded the
-	// versions before.
-	Reload(paths []string) bool
+	// Reload is told that packages have changed, in the session's module or on disk (no paths: any may have). Units that are
+	// built from now on use them as they are now, even where the session process has loaded the versions before; the error
+	// says why they do not.
+	Reload(paths []string) error
 }

@@ -372,7 +372,7 @@ func TestChangedPackages(t *testing.T) {
 
 type reloading struct{ *fakeEngine }
 
-func (*reloading) Reload([]string) bool { return true }
+func (*reloading) Reload([]string) error { return nil }
 
 func TestErrorHTMLEscapes(t *testing.T) {
 	r := newRig(t)

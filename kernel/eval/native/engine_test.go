@@ -329,7 +329,7 @@ func TestModules(t *testing.T) {
 	}
 	os.Chtimes(local, time.Now().Add(time.Hour), time.Now().Add(time.Hour))
 	changed := m.Changed()
-	if !slices.Contains(changed, "example.org/book/local") || !p.engine.Reload(changed) {
+	if !slices.Contains(changed, "example.org/book/local") || p.engine.Reload(changed) != nil {
 		t.Fatalf("changed packages %q are not reloaded", changed)
 	}
 	m.Adopt()

@@ -3,6 +3,7 @@ package native
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -16,9 +17,9 @@ import (
 // path, gander/m<hash>/<path>, and an import map makes the text of later cells mean that one. What was compiled before keeps the old
 // version, with its types and its variables.
 
-// Reload is told that packages have changed, in the session's module or on disk (no paths: any may have). It reports whether units that are built
-// from now on use them as they are now; where it does not, they stay as they were loaded.
-func (e *Engine) Reload(paths []string) bool {
+// Reload is told that packages have changed, in the session's module or on disk (no paths: any may have). The error says why
+// units that are built from now on use them as they were loaded, and not as they are now. See eval.Reloader.
+func (e *Engine) Reload(paths []string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	t := e.tools
@@ -30,7 +31,10 @@ func (e *Engine) Reload(paths []string) bool {
 				delete(t.pkgs, p)
 			}
 		}
-		return len(e.used) == 0
+		if len(e.used) > 0 {
+			return errors.New("a package that is loaded stays as it is")
+		}
+		return nil
 	}
 	affected := slices.Clone(paths)
 	inUse := false
@@ -46,15 +50,18 @@ func (e *Engine) Reload(paths []string) bool {
 		for _, p := range affected {
 			delete(t.pkgs, p)
 		}
-		return true
+		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if err := e.moveAll(ctx, affected); err != nil {
-		e.opt.Log.Info("changed packages stay as they were loaded", "packages", affected, "err", err)
-		return false
+		var te *toolError
+		if errors.As(err, &te) && te.tool == "compile" {
+			return errors.New("it does not compile\n" + te.output)
+		}
+		return err
 	}
-	return true
+	return nil
 }
 
 // source is a package as go list -json describes it.
