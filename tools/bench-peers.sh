@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Prints ratios against torch.profiler, HTA and the TensorBoard plugin on this machine; options go to tools/bench_peers.py.
+# The peers are set up once in .cache/peers from PyPI, pinned in tools/requirements-peers.txt (GANDER_PEERS names the Python
+# of an environment that has them already).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+python=${GANDER_PEERS:-}
+if [ -z "$python" ]; then
+    venv=.cache/peers
+    stamp=$venv/stamp-$(cksum <tools/requirements-peers.txt | cut -d' ' -f1)
+    if [ ! -f "$stamp" ]; then
+        echo "bench-peers: setting up PyTorch, HTA and the TensorBoard plugin in $venv (once; downloads up to 3 GB)" >&2
+        rm -rf "$venv"
+        python3 -m venv "$venv"
+        # The CPU build of PyTorch is enough and a tenth of the size, where its index can be reached.
+        "$venv/bin/pip" install --quiet --disable-pip-version-check --timeout 20 --retries 1 \
+            --index-url https://download.pytorch.org/whl/cpu "$(grep '^torch==' tools/requirements-peers.txt)" >&2 || true
+        "$venv/bin/pip" install --quiet --disable-pip-version-check -r tools/requirements-peers.txt >&2
+        touch "$stamp"
+    fi
+    python=$venv/bin/python
+fi
+mkdir -p build
+go build -o build/bench_peers ./tools/bench_peers
+go build -o bin/gander ./cmd/gander
+"$python" tools/bench_peers.py build/bench_peers bin/gander "$@"
