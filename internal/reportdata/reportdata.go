@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 
 	"github.com/gander-go/gander/profiler/analyze"
@@ -84,15 +85,17 @@ func Of(t *trace.Trace, o Options) (*Report, error) {
 		rows = rows[:o.Limit]
 	}
 	c := o.As
-	return &Report{
-		Trace: info(t), KeyAverages: notNil(rows), Steps: a.StepsAs(c), Overview: a.OverviewAs(c),
+	r := &Report{
+		Trace: info(t), KeyAverages: rows, Steps: a.StepsAs(c), Overview: a.OverviewAs(c),
 		Operators: a.Operators(analyze.OperatorOptions{Convention: c, ByShape: o.Keys.ByShape}), Kernels: a.KernelsAs(c),
 		Memory: a.MemoryAs(analyze.MemoryOptions{}, c), Modules: a.ModulesAs(c), Temporal: a.Temporal(c), Overlap: a.Overlap(c),
 		Breakdown: a.KernelBreakdown(analyze.BreakdownOptions{Convention: c}), Idle: a.Idle(analyze.IdleOptions{Convention: c}),
-		Launches: a.Launches(analyze.LaunchOptions{Convention: c}), Queues: notNil(a.QueueLength(0, c)), Critical: critical(a, c),
-		Functions: notNil(a.Functions()),
-		Advice:    notNil(a.AdviseAs(c)),
-	}, nil
+		Launches: a.Launches(analyze.LaunchOptions{Convention: c}), Queues: a.QueueLength(0, c), Critical: critical(a, c),
+		Functions: a.Functions(),
+		Advice:    a.AdviseAs(c),
+	}
+	fill(reflect.ValueOf(r).Elem())
+	return r, nil
 }
 
 // critical returns the critical path of the first whole step, or of the recording when it has no steps; nil without
@@ -115,6 +118,7 @@ func critical(a *analyze.Analysis, c analyze.Convention) *analyze.PathReport {
 // OfJob makes the report of several traces.
 func OfJob(ts []*trace.Trace, o Options) (*Job, error) {
 	j := &Job{Distributed: analyze.DistributedAs(ts, o.As)}
+	fill(reflect.ValueOf(j.Distributed))
 	for _, t := range ts {
 		r, err := Of(t, o)
 		if err != nil {
@@ -123,13 +127,6 @@ func OfJob(ts []*trace.Trace, o Options) (*Job, error) {
 		j.Ranks = append(j.Ranks, r)
 	}
 	return j, nil
-}
-
-func notNil[T any](s []T) []T {
-	if s == nil {
-		return []T{}
-	}
-	return s
 }
 
 func info(t *trace.Trace) TraceInfo {
@@ -157,6 +154,31 @@ func info(t *trace.Trace) TraceInfo {
 		i.Problems = append(i.Problems, Problem(p))
 	}
 	return i
+}
+
+// fill makes every list below v that is nil an empty one, so that scripts need not tell null from [].
+func fill(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			fill(v.Elem())
+		}
+	case reflect.Slice:
+		if v.IsNil() {
+			v.Set(reflect.MakeSlice(v.Type(), 0, 0))
+		}
+		if k := v.Type().Elem().Kind(); k == reflect.Struct || k == reflect.Pointer || k == reflect.Slice {
+			for i := range v.Len() {
+				fill(v.Index(i))
+			}
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if f := v.Field(i); f.CanSet() && v.Type().Field(i).Tag.Get("json") != "-" {
+				fill(f)
+			}
+		}
+	}
 }
 
 // Write writes v, a *Report or a *Job, as indented JSON.
