@@ -19,6 +19,10 @@ import (
 
 // TestMain runs the tests against the stand-in, which needs no driver: records are handed in.
 func TestMain(m *testing.M) {
+	if os.Getenv("GANDER_CUPTI_CHILD") != "" {
+		look()
+		return
+	}
 	dir, err := os.MkdirTemp("", "standin-")
 	if err == nil {
 		var file string

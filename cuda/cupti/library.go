@@ -12,6 +12,8 @@ import "C"
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"unsafe"
@@ -42,9 +44,15 @@ type Library struct {
 
 var opened = sync.OnceValues(open)
 
-// Open opens libcupti, once for the process: the copy that the process has already, or else the first that can be opened,
-// those that fit the driver first. It needs no GPU: only Start does.
-func Open() (*Library, error) { return opened() }
+// Open opens libcupti, once for the process: the copy that the process has already, or else the first that can be opened and
+// is no newer than the driver. It needs a driver that starts, because from 13.2 on the library answers nothing without one,
+// and 13.2 itself ends the process.
+func Open() (*Library, error) {
+	if err := InitDriver(); err != nil {
+		return nil, err
+	}
+	return opened()
+}
 
 func open() (*Library, error) {
 	lib := dl.Loaded(search.Names...)
@@ -55,6 +63,9 @@ func open() (*Library, error) {
 		}
 		var err error
 		if lib, err = dl.Open(s.Files()...); err != nil {
+			if newer, _ := filepath.Abs(search.Files()[0]); s.Major > 0 && fileExists(newer) {
+				return nil, fmt.Errorf("no CUPTI library fits the driver: %s is newer than CUDA %d, which the driver is made for (%w)", newer, s.Major, err)
+			}
 			return nil, fmt.Errorf("no CUPTI library was found: %w", err)
 		}
 	}
@@ -76,6 +87,11 @@ func open() (*Library, error) {
 	}
 	l.Version = Toolkit(l.API, l.Sizes[KindKernel])
 	return l, nil
+}
+
+func fileExists(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
 }
 
 // probe asks the library for the size of every kind of record.

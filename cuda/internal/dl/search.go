@@ -20,8 +20,8 @@ type Search struct {
 	Names []string // sonames, the best first: "libcupti.so.13", "libcupti.so.12", "libcupti.so"
 	Extra []string // folders below a toolkit's root beside its library folders: "extras/CUPTI/lib64"
 	Wheel []string // folders below site-packages/nvidia: "cuda_cupti/lib", "cu13/lib"
-	// Major is the newest major version that is wanted, that of the driver; 0 is any. Older files come before newer ones
-	// then, because a library that is newer than the driver does not work.
+	// Major is the newest major version that is wanted, that of the driver; 0 is any. Files and names of newer ones are left
+	// out: a library that is newer than the driver does not work, and some end the process.
 	Major int
 }
 
@@ -37,20 +37,20 @@ func (s Search) Files() []string {
 		}
 		return []string{f}
 	}
-	files := s.in(nil, s.folders())
-	if s.Major > 0 {
-		// Stable: what came first stays first among files that fit.
-		slices.SortStableFunc(files, func(a, b string) int { return cmp.Compare(s.tooNew(a), s.tooNew(b)) })
-	}
-	return append(files, s.Names...)
+	return slices.DeleteFunc(append(s.in(nil, s.folders()), s.Names...), s.tooNew)
 }
 
-// tooNew is 1 for a file whose soname is newer than Major.
-func (s Search) tooNew(file string) int {
-	if v := soMajor(file); v > s.Major {
-		return 1
+// tooNew reports whether a file's soname, or that of the file that it is a link to, is newer than Major.
+func (s Search) tooNew(file string) bool {
+	if s.Major == 0 {
+		return false
 	}
-	return 0
+	if soMajor(file) > s.Major {
+		return true
+	}
+	real, err := filepath.EvalSymlinks(file)
+	// Links without a version lead to files like libcupti.so.2025.3.1, whose number is a year: the soname is beside it.
+	return err == nil && soMajor(real) > s.Major && soMajor(real) < 1000
 }
 
 // soMajor is the first number after ".so." of a file's name, 0 without one.
