@@ -5,8 +5,6 @@ import (
 	"os"
 	"runtime"
 	"runtime/metrics"
-	"strconv"
-	"strings"
 	"time"
 )
 
@@ -40,13 +38,16 @@ func Memory(o MemoryOptions, f func()) *MemoryResult {
 }
 
 func (r *MemoryResult) run(o MemoryOptions, f func()) {
+	w := newWatch(o.Interval)
+	defer w.close()
 	runtime.GC()
-	base := resident()
+	w.sample() // what reading needs is allocated now
+	base := w.resident()
+	w.peak, w.heap, w.n = 0, 0, 0
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	w := &watch{stop: make(chan struct{}), done: make(chan struct{})}
 	w.sample()
-	go w.run(o.Interval)
+	go w.run()
 	func() {
 		defer func() {
 			close(w.stop)
@@ -64,29 +65,42 @@ func (r *MemoryResult) run(o MemoryOptions, f func()) {
 	r.Samples += w.n
 }
 
-// watch samples memory on a goroutine of its own until stop is closed.
+// watch samples memory on a goroutine of its own until stop is closed. It allocates nothing while it does, so as not to
+// count itself.
 type watch struct {
 	peak, heap int64
 	n          int
 	stop, done chan struct{}
+	ticker     *time.Ticker
 	metric     [1]metrics.Sample
+	statm      *os.File // nil where the system has none
+	text       [128]byte
+}
+
+func newWatch(every time.Duration) *watch {
+	w := &watch{stop: make(chan struct{}), done: make(chan struct{}), ticker: time.NewTicker(every)}
+	w.metric[0].Name = "/memory/classes/heap/objects:bytes"
+	w.statm, _ = os.Open("/proc/self/statm") // nil: Peak stays 0
+	return w
+}
+
+func (w *watch) close() {
+	w.ticker.Stop()
+	w.statm.Close() // an error for nil, which does not matter
 }
 
 func (w *watch) sample() {
-	w.metric[0].Name = "/memory/classes/heap/objects:bytes"
 	metrics.Read(w.metric[:])
 	w.heap = max(w.heap, int64(w.metric[0].Value.Uint64()))
-	w.peak = max(w.peak, resident())
+	w.peak = max(w.peak, w.resident())
 	w.n++
 }
 
-func (w *watch) run(every time.Duration) {
+func (w *watch) run() {
 	defer close(w.done)
-	t := time.NewTicker(every)
-	defer t.Stop()
 	for {
 		select {
-		case <-t.C:
+		case <-w.ticker.C:
 			w.sample()
 		case <-w.stop:
 			return
@@ -94,19 +108,21 @@ func (w *watch) run(every time.Duration) {
 	}
 }
 
-// resident is the resident set of the process in bytes, 0 where the system does not tell.
-func resident() int64 {
-	b, err := os.ReadFile("/proc/self/statm")
-	if err != nil {
+// resident is the resident set of the process in bytes, 0 where the system does not tell: the second number of statm, in
+// pages.
+func (w *watch) resident() int64 {
+	if w.statm == nil {
 		return 0
 	}
-	fields := strings.Fields(string(b))
-	if len(fields) < 2 {
-		return 0
-	}
-	pages, err := strconv.ParseInt(fields[1], 10, 64)
-	if err != nil {
-		return 0
+	n, _ := w.statm.ReadAt(w.text[:], 0) // io.EOF behind the text
+	field, pages := 0, int64(0)
+	for _, c := range w.text[:n] {
+		switch {
+		case c == ' ':
+			field++
+		case field == 1 && c >= '0' && c <= '9':
+			pages = pages*10 + int64(c-'0')
+		}
 	}
 	return pages * int64(os.Getpagesize())
 }

@@ -81,3 +81,33 @@ func TestMemory(t *testing.T) {
 		t.Errorf("peak %d, increment %d", r.Peak, r.Increment)
 	}
 }
+
+func TestMemoryCountsOnlyTheFunction(t *testing.T) {
+	const objects, size = 1000, 1024
+	keep := make([][]byte, objects)
+	var r *MemoryResult
+	for range 5 { // other goroutines of the test may allocate meanwhile: the least counts
+		m := Memory(MemoryOptions{Interval: time.Millisecond}, func() {
+			for i := range keep {
+				keep[i] = make([]byte, size)
+			}
+			time.Sleep(20 * time.Millisecond)
+		})
+		if r == nil || m.Objects < r.Objects {
+			r = m
+		}
+	}
+	if r.Samples < 3 {
+		t.Errorf("%d samples", r.Samples)
+	}
+	if r.Objects < objects || r.Objects > objects+10 || r.Allocated < objects*size || r.Allocated > objects*size+4096 {
+		t.Errorf("%d bytes in %d objects, want %d in %d", r.Allocated, r.Objects, objects*size, objects)
+	}
+}
+
+func TestKeepAllocatesNothing(t *testing.T) {
+	x := 1000.0
+	if n := testing.AllocsPerRun(100, func() { Keep(x + 1); x++ }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
