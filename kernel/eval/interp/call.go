@@ -77,7 +77,13 @@ func (l *lowering) method(f *ast.SelectorExpr, sel *types.Selection) string {
 	if !sel.Obj().Exported() {
 		refuse("calls the unexported method %s", f.Sel.Name)
 	}
-	x, t := l.inPlace(f.X), types.Unalias(sel.Recv())
+	t := types.Unalias(sel.Recv())
+	x := ""
+	if _, ptr := types.Unalias(sel.Obj().(*types.Func).Signature().Recv().Type()).(*types.Pointer); ptr {
+		x = l.inPlace(f.X)
+	} else {
+		x = l.expr(f.X)
+	}
 	if ix := sel.Index(); len(ix) > 1 {
 		ix = ix[:len(ix)-1]
 		x = l.path(x, t, ix)

@@ -52,7 +52,7 @@ func (l *lowering) shift(e *ast.BinaryExpr, x types.Type) string {
 		refuse("shifts an untyped constant")
 	}
 	l.use(shift)
-	return "(" + l.expr(e.X) + " " + e.Op.String() + " " + l.count(e.Y) + ")"
+	return l.typ(l.typeOf(e)) + "(" + l.expr(e.X) + " " + e.Op.String() + " " + l.count(e.Y) + ")"
 }
 
 // count is the right operand of a shift.

@@ -134,10 +134,15 @@ func (l *lowering) binary(e *ast.BinaryExpr) string {
 		l.useArithmetic(bx)
 	}
 	s := "(" + l.expr(e.X) + " " + e.Op.String() + " " + l.expr(e.Y) + ")"
-	if e.Op == token.MUL { // yaegi takes ((*p) * 2) for a pointer type in some places
-		s = l.typ(l.typeOf(e)) + s
+	if t := l.typeOf(e); e.Op.Precedence() > 3 && isTyped(t) {
+		return l.typ(t) + s // in some places yaegi takes the type of ((*p) * 2) to be that of p, unless it is told
 	}
 	return s
+}
+
+func isTyped(t types.Type) bool {
+	b, ok := t.(*types.Basic)
+	return !ok || b.Info()&types.IsUntyped == 0
 }
 
 func (l *lowering) useArithmetic(b *types.Basic) {
@@ -158,6 +163,9 @@ func (l *lowering) unary(e *ast.UnaryExpr) string {
 			refuse("computes with a value of type %s", l.typeOf(e.X))
 		}
 		l.use(unaryOperator)
+		if t := l.typeOf(e); e.Op != token.NOT && isTyped(t) {
+			return l.typ(t) + "(" + e.Op.String() + l.expr(e.X) + ")"
+		}
 		return "(" + e.Op.String() + l.expr(e.X) + ")"
 	case token.AND:
 		return l.address(e.X)

@@ -108,6 +108,19 @@ func (l *lowering) slice(e *ast.SliceExpr) string {
 			bounds[i] = l.asInt(b, l.expr(b))
 		}
 	}
+	_, array := l.typeOf(e.X).Underlying().(*types.Array)
+	if !e.Slice3 && !array && (!l.pure(e.X) || l.c.Info.Types[e.X].Value != nil) {
+		name := l.helper("Y", l.reflectable(types.Default(l.typeOf(e.X))), "")
+		for i, none := range []string{"0", "-1"} {
+			if bounds[i] == "" {
+				bounds[i] = none
+			}
+		}
+		if e.High != nil {
+			bounds[1] = session + ".Upper(" + bounds[1] + ")"
+		}
+		return session + "." + name + "(" + x + ", " + bounds[0] + ", " + bounds[1] + ")"
+	}
 	if !e.Slice3 && l.pure(e.X) && l.pure(e.High) {
 		low, high := bounds[0], bounds[1]
 		if low == "" {

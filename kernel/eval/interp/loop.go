@@ -208,7 +208,11 @@ func (l *lowering) rangeStmt(s *ast.RangeStmt) {
 	case s.Value != nil:
 		l.writef("%s, %s := ", s.Key.(*ast.Ident).Name, s.Value.(*ast.Ident).Name)
 	case s.Key != nil:
-		l.writef("%s := ", s.Key.(*ast.Ident).Name)
+		rest := ""
+		if b, ok := basic(t); ok && b.Info()&types.IsString != 0 {
+			rest = ", _" // without it, yaegi counts characters
+		}
+		l.writef("%s%s := ", s.Key.(*ast.Ident).Name, rest)
 	}
 	l.writef("range %s {\n", over)
 	rounds := -1

@@ -14,6 +14,7 @@ var helpers = map[string]reflect.Value{
 	"Index":       reflect.ValueOf(index),
 	"BoundsLen":   reflect.ValueOf(func(low, high, n int) int { return bounds(low, high, n, "length") }),
 	"BoundsCap":   reflect.ValueOf(func(low, high, n int) int { return bounds(low, high, n, "capacity") }),
+	"Upper":       reflect.ValueOf(upper),
 	"Count":       reflect.ValueOf(func(n uint64) uint { return uint(min(n, maxCount)) }),
 	"SignedCount": reflect.ValueOf(signedCount),
 	"Rune":        reflect.ValueOf(char),
@@ -52,6 +53,14 @@ func bounds(low, high, n int, what string) int {
 	return low
 }
 
+// upper is an upper bound that is not the one for none, -1.
+func upper(n int) int {
+	if n < 0 {
+		panic(runtimeError(fmt.Sprintf("slice bounds out of range [:%d]", n)))
+	}
+	return n
+}
+
 // maxCount shifts every bit out.
 const maxCount = 1 << 10
 
@@ -71,7 +80,7 @@ func char(n int64) string {
 }
 
 // typed makes a function for a type: A asserts, C asserts and says whether it holds, I only says so, S stores,
-// Z stores zero, X indexes, O is zero, U is an interface's value as an any, J the reverse, B is min or max.
+// Z stores zero, X indexes, Y slices, O is zero, U is an interface's value as an any, J the reverse, B is min or max.
 func typed(kind string, t reflect.Type, note string) reflect.Value {
 	empty, truth := reflect.TypeFor[any](), reflect.TypeFor[bool]()
 	switch kind {
@@ -115,6 +124,20 @@ func typed(kind string, t reflect.Type, note string) reflect.Value {
 		f := reflect.FuncOf([]reflect.Type{t, reflect.TypeFor[int]()}, []reflect.Type{elem}, false)
 		return reflect.MakeFunc(f, func(in []reflect.Value) []reflect.Value {
 			return []reflect.Value{in[0].Index(index(int(in[1].Int()), in[0].Len()))}
+		})
+	case "Y":
+		n, what := reflect.Value.Cap, "capacity"
+		if t.Kind() == reflect.String {
+			n, what = reflect.Value.Len, "length"
+		}
+		number := reflect.TypeFor[int]()
+		f := reflect.FuncOf([]reflect.Type{t, number, number}, []reflect.Type{t}, false)
+		return reflect.MakeFunc(f, func(in []reflect.Value) []reflect.Value {
+			low, high := int(in[1].Int()), int(in[2].Int())
+			if high == -1 {
+				high = in[0].Len()
+			}
+			return []reflect.Value{in[0].Slice(bounds(low, high, n(in[0]), what), high)}
 		})
 	case "S":
 		f := reflect.FuncOf([]reflect.Type{reflect.PointerTo(t), t}, nil, false)
