@@ -46,7 +46,7 @@ static void tell(standin_event e) { if (observer) { e.correlation = current_corr
 typedef struct ctx { int magic, device, id, retained; } ctx;
 typedef struct { int magic, id; ctx *c; } stream;
 typedef struct { int magic; long long at; int recorded; ctx *c; } event;
-typedef struct { int magic; ctx *c; char *image; } module;
+typedef struct { int magic; ctx *c; char *image; size_t size; } module;
 typedef struct { int magic; module *m; char name[256]; } function;
 #define LIVE(h, m) ((h) && (h)->magic == (m))
 enum { CTX = 0xC0, STREAM = 0x57, EVENT = 0xE7, MODULE = 0x3D, FUNCTION = 0xF0 };
@@ -232,30 +232,48 @@ R cuEventSynchronize(event *e) { API("cuEventSynchronize") return LIVE(e, EVENT)
 R cuEventQuery(event *e) { API("cuEventQuery") return LIVE(e, EVENT) ? 0 : BADHANDLE; }
 R cuEventElapsedTime(float *ms, event *a, event *b) { API("cuEventElapsedTime") if (!LIVE(a, EVENT) || !LIVE(b, EVENT) || !a->recorded || !b->recorded) return BADHANDLE; *ms = (float)((double)(b->at - a->at) / 1e6); return 0; }
 
-/* Images are PTX, or what the stand-in NVRTC makes. "syntax error" in one fails as PTX does. */
+/* Images are PTX, in which "syntax error" is one, or CUBINs: ELF files with a section .text.NAME for each kernel. */
+static size_t elf_size(const unsigned char *b) {
+	uint64_t sections;
+	uint16_t size, count;
+	if (memcmp(b, "\177ELF\2", 5)) return 0;
+	memcpy(&sections, b + 0x28, 8);
+	memcpy(&size, b + 0x3a, 2);
+	memcpy(&count, b + 0x3c, 2);
+	return sections + (size_t)size * count;
+}
+static int has_kernel(module *m, const char *name) {
+	char want[300];
+	const char *at = m->image;
+	size_t n;
+	if (elf_size((const unsigned char *)m->image)) {
+		n = (size_t)snprintf(want, sizeof want, ".text.%s", name);
+		return memmem(m->image, m->size, want, n + 1) != NULL;
+	}
+	n = (size_t)snprintf(want, sizeof want, ".entry %s", name);
+	for (; (at = strstr(at, want)); at++) if (at[n] == '(' || at[n] == ' ' || at[n] == '\n') return 1;
+	return 0;
+}
 R cuModuleLoadDataEx(module **m, const void *image, unsigned n, int *options, void **values) {
 	unsigned i;
+	size_t size = elf_size(image);
 	API("cuModuleLoadDataEx") CURRENT
-	if (strstr(image, "syntax error")) {
+	if (!size) size = strlen(image) + 1;
+	if (size == strlen(image) + 1 && strstr(image, "syntax error")) {
 		for (i = 0; i < n; i++) if (options[i] == 5) strcpy(values[i], "ptxas application ptx input, line 3; fatal   : Parsing error near 'syntax': syntax error");
 		return BADPTX;
 	}
-	if (!strstr(image, ".entry") && !strstr(image, ".version")) return BADIMAGE;
+	if (!elf_size(image) && !strstr(image, ".entry") && !strstr(image, ".version")) return BADIMAGE;
 	*m = malloc(sizeof **m);
-	**m = (module){MODULE, c, strdup(image)};
+	**m = (module){MODULE, c, memcpy(malloc(size), image, size), size};
 	return 0;
 }
 R cuModuleLoadData(module **m, const void *image) { return cuModuleLoadDataEx(m, image, 0, NULL, NULL); }
 R cuModuleUnload(module *m) { API("cuModuleUnload") CURRENT (void)c; if (!LIVE(m, MODULE)) return BADHANDLE; m->magic = 0; free(m->image); return 0; }
 R cuModuleGetFunction(function **f, module *m, const char *name) {
-	char want[300];
-	const char *at;
-	size_t n;
 	API("cuModuleGetFunction") CURRENT (void)c;
 	if (!LIVE(m, MODULE)) return BADHANDLE;
-	n = (size_t)snprintf(want, sizeof want, ".entry %s", name);
-	for (at = m->image; (at = strstr(at, want)); at++) if (at[n] == '(' || at[n] == ' ' || at[n] == '\n') break;
-	if (!at) return NOTFOUND;
+	if (!has_kernel(m, name)) return NOTFOUND;
 	*f = malloc(sizeof **f);
 	(*f)->magic = FUNCTION;
 	(*f)->m = m;
