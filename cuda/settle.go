@@ -64,9 +64,11 @@ func within(call, span *trace.Slice) {
 	}
 	if early := span.Start - call.Start; early > 0 && early <= maxSkew {
 		call.Start += early
+		call.Dur -= min(early, call.Dur)
 	}
-	if late := call.End() - span.End(); late > 0 && (late <= maxSkew || call.Start <= span.End()) && span.Flags&trace.FlagUnfinished == 0 {
-		call.Dur -= min(late, call.Dur)
+	if late := call.End() - span.End(); late > 0 && late <= maxSkew && span.Flags&trace.FlagUnfinished == 0 {
+		call.Start = min(call.Start, span.End())
+		call.Dur = span.End() - call.Start
 	}
 }
 
