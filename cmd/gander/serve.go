@@ -22,15 +22,19 @@ func serveCommand() *cobra.Command {
 			if !st.IsDir() {
 				return withHint(&usageError{fmt.Errorf("%s is no folder", args[0])}, "'gander report %s' shows one trace", args[0])
 			}
-			host, _, err := net.SplitHostPort(addr)
+			host, port, err := net.SplitHostPort(addr)
 			if err != nil {
 				return &usageError{fmt.Errorf("--addr: %w", err)}
+			}
+			// Traces name hosts, users and files. Whoever needs them from afar has better doors than this one.
+			if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+				return withHint(&usageError{fmt.Errorf("--addr %s: only this machine is served", addr)}, "'ssh -L %[1]s:localhost:%[1]s THIS-MACHINE' brings it to another one", port)
 			}
 			return serve.New(args[0], host).Listen(cmd.Context(), addr, func(url string) {
 				fmt.Fprintln(cmd.OutOrStdout(), url)
 			})
 		},
 	}
-	cmd.Flags().StringVar(&addr, "addr", "127.0.0.1:0", "`HOST:PORT` to listen on; anything but loopback lets others read the traces")
+	cmd.Flags().StringVar(&addr, "addr", "127.0.0.1:0", "`HOST:PORT` of this machine to listen on")
 	return cmd
 }
