@@ -5,6 +5,7 @@
 # GPU_CHECK_GO=1   adds the Go toolchain and NVRTC, so that the notebooks run there too (400 MB more; the machine needs gcc)
 # GPU_CHECK_CUPTI=0 leaves out CUPTI, which is taken from PyPI for machines that have none
 set -eu
+export PIP_ROOT_USER_ACTION=ignore
 cd "$(dirname "$0")/.."
 out=${1:-build/gpu-check}
 go=${GO:-go}

@@ -2,6 +2,7 @@
 # Fetches NVRTC from PyPI into .cache/nvrtc/<package>-<version> and prints the file of its library. Compiling CUDA C needs no GPU.
 # usage: tools/nvrtc.sh [cu12|cu13|PACKAGE==VERSION]
 set -eu
+export PIP_ROOT_USER_ACTION=ignore
 cd "$(dirname "$0")/.."
 case "${1:-cu12}" in
 cu12) spec=nvidia-cuda-nvrtc-cu12==12.9.86 ;;
