@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/klauspost/compress/gzip"
 
@@ -145,13 +146,7 @@ func distributed(c *container, ts []*trace.Trace, o Options) error {
 		for k, v := range []float64{w.DataTransfer, w.Synchronizing} {
 			comm.Data[k] = append(comm.Data[k], max(0, v))
 		}
-		devices := ""
-		for k, n := range w.Devices {
-			if k > 0 {
-				devices += ", "
-			}
-			devices += n
-		}
+		devices := strings.Join(counted(w.Devices), ", ")
 		steps.Rows = append(steps.Rows, []any{w.Name, devices, w.Computation, w.Overlap, w.Communication, w.Other, w.Synchronizing, w.DataTransfer})
 		for k := range w.Ops {
 			x := &w.Ops[k]
@@ -172,6 +167,24 @@ func distributed(c *container, ts []*trace.Trace, o Options) error {
 	c.still.WriteString(steps.html(64, o.TimeUnit))
 	c.still.WriteString(ops.html(o.limit(), o.TimeUnit))
 	return nil
+}
+
+// counted writes names that follow each other as one: "8 × V100".
+func counted(names []string) []string {
+	var out []string
+	for i := 0; i < len(names); {
+		n := 1
+		for i+n < len(names) && names[i+n] == names[i] {
+			n++
+		}
+		name := names[i]
+		if n > 1 {
+			name = fmt.Sprintf("%d × %s", n, name)
+		}
+		out = append(out, name)
+		i += n
+	}
+	return out
 }
 
 func orDash(s string) string {

@@ -1,7 +1,10 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/gander-go/gander/profiler/analyze"
@@ -150,6 +153,14 @@ func (r *report) deviceTime() []any {
 		}
 		parts = append(parts, g.part())
 	}
+	if o := r.a.Overlap(analyze.Exact); o != nil && o.Communication > 0 {
+		g := &Grid{Title: "Communication hidden by computation", Sort: -1, Cols: []Column{{Name: "Figure"}, {Name: "Time", Unit: UnitTime}, {Name: "Percentage", Unit: UnitPercent}}}
+		g.Rows = [][]any{{"Communication", o.Communication, 100.0}, {"… while computing", o.Both, 100 * o.Ratio}, {"Exposed communication", o.Communication - o.Both, 100 * (1 - o.Ratio)}, {"Computation", o.Computation, nil}}
+		p := g.part()
+		p.Half = true
+		parts = append(parts, p)
+	}
+	parts = append(parts, r.criticalPath()...)
 	if l := r.a.Launches(analyze.LaunchOptions{}); l != nil && len(l.Launches) > 0 {
 		n := int64(len(l.Launches))
 		g := &Grid{Title: "Launches", Sort: -1, Cols: []Column{{Name: "Figure"}, {Name: "Value"}}}
@@ -170,6 +181,40 @@ func (r *report) deviceTime() []any {
 		parts = append(parts, p)
 	}
 	return parts
+}
+
+// criticalPath shows what the longest chain of dependent work is made of.
+func (r *report) criticalPath() []any {
+	path := r.a.StepPath(analyze.Exact)
+	if path == nil || len(path.Edges) == 0 {
+		return nil
+	}
+	var whole int64
+	for _, v := range path.Time {
+		whole += v
+	}
+	of := func(v int64) float64 { return 100 * float64(v) / float64(max(1, whole)) }
+	where := "the recording"
+	if path.Range != "" {
+		where = path.Range
+	}
+	bounds := slices.SortedFunc(maps.Keys(path.Time), func(p, q string) int { return cmp.Or(cmp.Compare(path.Time[q], path.Time[p]), cmp.Compare(p, q)) })
+	shares := &Grid{Title: "Critical path of " + where, Sort: -1, Note: fmt.Sprintf("%s along %s over %s.", formatTime(float64(whole)), plural(int64(len(path.Edges)), "edge"), plural(int64(len(path.Critical)), "event")),
+		Cols: []Column{{Name: "Bound by"}, {Name: "Time", Unit: UnitTime, Heat: true}, {Name: "Percentage", Unit: UnitPercent}}}
+	for _, b := range bounds {
+		shares.Rows = append(shares.Rows, []any{strings.ReplaceAll(b, "_", " "), path.Time[b], of(path.Time[b])})
+	}
+	events := &Grid{Title: "What it passes through", Sort: -1, Cols: []Column{{Name: "Name"}, {Name: "Bound by"}, {Name: "Times", Unit: UnitCount}, {Name: "Time", Unit: UnitTime, Heat: true}, {Name: "Percentage", Unit: UnitPercent}}}
+	for _, c := range path.Costs(r.a.Trace) {
+		if len(events.Rows) == 200 {
+			events.Note = "The first 200 rows."
+			break
+		}
+		events.Rows = append(events.Rows, []any{clipText(c.Name, 500), strings.ReplaceAll(c.Bound, "_", " "), c.Count, c.Time, of(c.Time)})
+	}
+	p, q := shares.part(), events.part()
+	p.Half, q.Half = true, true
+	return []any{p, q}
 }
 
 // queues shows how much launched work was waiting on each stream.

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"reflect"
-	"slices"
 
 	"github.com/gander-go/gander/profiler/analyze"
 	"github.com/gander-go/gander/profiler/trace"
@@ -90,29 +89,12 @@ func Of(t *trace.Trace, o Options) (*Report, error) {
 		Operators: a.Operators(analyze.OperatorOptions{Convention: c, ByShape: o.Keys.ByShape}), Kernels: a.KernelsAs(c),
 		Memory: a.MemoryAs(analyze.MemoryOptions{}, c), Modules: a.ModulesAs(c), Temporal: a.Temporal(c), Overlap: a.Overlap(c),
 		Breakdown: a.KernelBreakdown(analyze.BreakdownOptions{Convention: c}), Idle: a.Idle(analyze.IdleOptions{Convention: c}),
-		Launches: a.Launches(analyze.LaunchOptions{Convention: c}), Queues: a.QueueLength(0, c), Critical: critical(a, c),
+		Launches: a.Launches(analyze.LaunchOptions{Convention: c}), Queues: a.QueueLength(0, c), Critical: a.StepPath(c),
 		Functions: a.Functions(),
 		Advice:    a.AdviseAs(c),
 	}
 	fill(reflect.ValueOf(r).Elem())
 	return r, nil
-}
-
-// critical returns the critical path of the first whole step, or of the recording when it has no steps; nil without
-// synchronisation events, which it cannot be told without.
-func critical(a *analyze.Analysis, c analyze.Convention) *analyze.PathReport {
-	if !slices.ContainsFunc(a.Trace.Categories, func(c trace.Category) bool { return c.Class == trace.ClassSync }) {
-		return nil
-	}
-	o := analyze.PathOptions{Convention: c}
-	if a.StepsAs(c).Real {
-		o.Annotation = "ProfilerStep#"
-	}
-	r, err := a.CriticalPath(o)
-	if err != nil || r.Note != "" {
-		return nil
-	}
-	return r
 }
 
 // OfJob makes the report of several traces.

@@ -30,6 +30,7 @@ func (k EdgeKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil
 type PathEdge struct {
 	Kind     EdgeKind `json:"kind"`
 	From, To int32    `json:"-"`      // slices
+	Owner    int32    `json:"-"`      // slice in which, or before which, it is spent
 	FromEnd  bool     `json:"-"`      // it leaves From at its end, not its start
 	ToEnd    bool     `json:"-"`      // it reaches To at its end, not its start
 	Weight   int64    `json:"weight"` // ns that it costs: 0 for pure order
@@ -87,6 +88,54 @@ func (a *Analysis) CriticalPath(o PathOptions) (*PathReport, error) {
 	}
 	b.longest(r)
 	return r, nil
+}
+
+// StepPath returns the critical path of the first step, or of the whole recording when it has no steps; nil where no
+// synchronisation events were recorded, without which it cannot be told.
+func (a *Analysis) StepPath(c Convention) *PathReport {
+	if !slices.ContainsFunc(a.Trace.Categories, func(c trace.Category) bool { return c.Class == trace.ClassSync }) {
+		return nil
+	}
+	o := PathOptions{Convention: c}
+	if len(a.index().stepRanges()) > 0 {
+		o.Annotation = stepPrefix
+	}
+	r, err := a.CriticalPath(o)
+	if err != nil || r.Note != "" {
+		return nil
+	}
+	return r
+}
+
+// PathCost is what one event, or the wait before it, costs on a critical path.
+type PathCost struct {
+	Name  string `json:"name"`
+	Bound string `json:"bound"`
+	Time  int64  `json:"time"`  // ns
+	Count int64  `json:"count"` // stretches of the path
+}
+
+// Costs returns what the path is made of, by name and bound, the dearest first. t is the trace that it was found in.
+func (r *PathReport) Costs(t *trace.Trace) []PathCost {
+	type key struct{ name, bound string }
+	at := map[key]int{}
+	var out []PathCost
+	for _, e := range r.Edges {
+		if e.Weight == 0 {
+			continue
+		}
+		k := key{t.Name(&t.Slices[e.Owner]), e.Bound}
+		n, ok := at[k]
+		if !ok {
+			n = len(out)
+			at[k] = n
+			out = append(out, PathCost{Name: k.name, Bound: k.bound})
+		}
+		out[n].Time += e.Weight
+		out[n].Count++
+	}
+	slices.SortStableFunc(out, func(p, q PathCost) int { return compareInt(q.Time, p.Time) })
+	return out
 }
 
 // Text returns the shares of the path as a table.

@@ -190,7 +190,7 @@ func (b *pathBuilder) longest(r *PathReport) {
 	mark(b.events[best/2])
 	for k := via[best]; k >= 0; k = via[b.edges[k].from] {
 		e := &b.edges[k]
-		edge := PathEdge{Kind: e.kind, From: b.events[e.from/2], To: b.events[e.to/2], FromEnd: e.from%2 == 1, ToEnd: e.to%2 == 1,
+		edge := PathEdge{Kind: e.kind, Owner: e.owner, From: b.events[e.from/2], To: b.events[e.to/2], FromEnd: e.from%2 == 1, ToEnd: e.to%2 == 1,
 			Start: b.time(e.from), End: b.time(e.to), Weight: e.weight, Bound: b.bound(e)}
 		r.Edges = append(r.Edges, edge)
 		r.Time[edge.Bound] += e.weight
