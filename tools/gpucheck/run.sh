@@ -33,7 +33,7 @@ if ! command -v go >/dev/null 2>&1 || ! command -v "${CC:-gcc}" >/dev/null 2>&1;
 	echo "skipped  notebooks                    cells that define functions are compiled, and there is no Go or no C compiler here (GPU_CHECK_GO=1 brings Go along)"
 elif bin/gander run notebooks/cuda.ipynb -o out/cuda.ipynb --html out/cuda.html >out/notebook.txt 2>&1; then
 	if grep -q '^ *"skipped:' out/cuda.ipynb; then # of outputs; the source has it behind other text
-		echo "skipped  notebooks                    a part of cuda.ipynb: $(grep '^ *"skipped:' out/cuda.ipynb | head -1 | cut -d'"' -f2)"
+		echo "skipped  notebooks                    a part of cuda.ipynb: $(grep '^ *"skipped:' out/cuda.ipynb | head -1 | cut -d'"' -f2 | tr -d '\\' | sed 's/n$//')"
 	else
 		echo "passed   notebooks                    cuda.ipynb"
 	fi
