@@ -213,13 +213,19 @@ func (e *Engine) remember(n int, code string) {
 
 // tagOf turns "In[3]" into the tag of cell 3's text.
 func (e *Engine) tagOf(name string) string {
-	if m := inCell.FindStringSubmatch(name); m != nil {
-		n, _ := strconv.Atoi(m[1])
-		if code, ok := e.codes[n]; ok {
-			return tag(code)
-		}
+	if code := e.codeOf(name); code != "" {
+		return tag(code)
 	}
 	return name
+}
+
+// codeOf is the text of the cell that name, "In[3]", means; empty when it is not known.
+func (e *Engine) codeOf(name string) string {
+	if m := inCell.FindStringSubmatch(name); m != nil {
+		n, _ := strconv.Atoi(m[1])
+		return e.codes[n]
+	}
+	return ""
 }
 
 // Translate puts the numbers of cells into text that names them by tags, and the user's names into what the engine spells

@@ -98,8 +98,12 @@ func (f *file) typeParams(c *check.Checked, n *types.Named) (params, args string
 	var p, a []string
 	for i := range n.TypeParams().Len() {
 		t := n.TypeParams().At(i)
-		p = append(p, t.Obj().Name()+" "+f.typeString(c, t.Constraint()))
-		a = append(a, t.Obj().Name())
+		name := t.Obj().Name()
+		if name == "_" {
+			name = fmt.Sprintf("p%d__", i)
+		}
+		p = append(p, name+" "+f.typeString(c, t.Constraint()))
+		a = append(a, name)
 	}
 	return "[" + strings.Join(p, ", ") + "]", "[" + strings.Join(a, ", ") + "]"
 }

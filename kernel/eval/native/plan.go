@@ -164,9 +164,10 @@ func (u *unit) declared(d *check.Decl) *declared {
 	if !ok {
 		return n
 	}
-	above := strings.Split(d.Text[:u.c.Fset.PositionFor(fn.Pos(), false).Offset], "\n")
-	for i := len(above) - 2; i >= 0 && strings.HasPrefix(strings.TrimSpace(above[i]), "//"); i-- {
-		switch l := strings.TrimSpace(above[i]); l {
+	at := u.c.Fset.Position(fn.Pos())
+	lines := strings.Split(u.e.codeOf(at.Filename), "\n")
+	for i := min(at.Line-1, len(lines)) - 1; i >= 0 && strings.HasPrefix(lines[i], "//"); i-- {
+		switch l := strings.TrimSpace(lines[i]); l {
 		case "//go:noinline", "//go:nosplit", "//go:nocheckptr", "//go:uintptrescapes":
 			n.pragma = l + "\n" + n.pragma
 		}

@@ -43,8 +43,11 @@ func (u *unit) registrations() string {
 	return b.String()
 }
 
-// registrable reports whether a type has a reflect.Type: generic types and constraints have none.
+// registrable reports whether a type has a reflect.Type: generic types, constraints and types that only C allocates have none.
 func registrable(o *types.TypeName) bool {
+	if isUnallocatable(o.Type()) {
+		return false
+	}
 	switch t := o.Type().(type) {
 	case *types.Named:
 		if t.TypeParams().Len() > 0 {
@@ -57,4 +60,23 @@ func registrable(o *types.TypeName) bool {
 	}
 	i, isInterface := o.Type().Underlying().(*types.Interface)
 	return !isInterface || i.IsMethodSet()
+}
+
+// isUnallocatable reports whether values of t cannot be on the heap: they hold a runtime/cgo.Incomplete. The compiler allows no such type
+// as a type argument.
+func isUnallocatable(t types.Type) bool {
+	if n, ok := types.Unalias(t).(*types.Named); ok && n.Obj().Pkg() != nil && n.Obj().Pkg().Path() == "runtime/cgo" && n.Obj().Name() == "Incomplete" {
+		return true
+	}
+	switch u := t.Underlying().(type) {
+	case *types.Array:
+		return isUnallocatable(u.Elem())
+	case *types.Struct:
+		for i := range u.NumFields() {
+			if isUnallocatable(u.Field(i).Type()) {
+				return true
+			}
+		}
+	}
+	return false
 }
