@@ -12,9 +12,9 @@ type pair struct {
 	record int64
 }
 
-// clock converts CUPTI's times to record time along the lines between pairs that were read during the capture. The wall
-// clock is slewed by up to 500 ppm and may be set; between two pairs a second apart the error of the line stays far below
-// what reading them costs, and a clock that was set shows.
+// clock converts CUPTI's times to record time along the lines between pairs that were read during the capture. Linux slews
+// the wall clock and the monotonic one alike, so that their distance changes only when the wall clock is set, which shows in
+// the pairs; on WSL, CUPTI's clock is the raw one, whose rate differs by a few millionths, which the lines follow.
 type clock struct {
 	pairs []pair
 	gap   int64 // the longest that reading a pair took, ns: the error of a pair is at most half of it
@@ -69,7 +69,7 @@ func (c *clock) record(device uint64) int64 {
 	return from.record + int64(float64(device-from.device)*rate+0.5)
 }
 
-// maxSlew is how much faster or slower than the monotonic clock the wall clock may run without having been set.
+// maxSlew is how much faster or slower than the monotonic clock CUPTI's may run without having been set.
 const maxSlew = 1e-3
 
 // set reports whether the wall clock was set during the capture, by how many nanoseconds at most.

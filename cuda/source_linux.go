@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/gander-go/gander/cuda/cupti"
 	"github.com/gander-go/gander/profiler"
@@ -43,9 +45,38 @@ type source struct {
 	config    cupti.Config
 	lib       *cupti.Library
 	capture   atomic.Pointer[cupti.Capture]
-	recording recording
 	waited    error // of waiting for the device
 	stopped   error // of stopping, with records
+	end       chan struct{}
+	clockDone chan struct{}
+
+	// clocks guards recording.clock until Stop.
+	clocks    sync.Mutex
+	recording recording
+}
+
+// clockEvery is how often both clocks are read. One that is set is off by no more than that, and for no longer.
+const clockEvery = time.Second
+
+// readClock reads both clocks.
+func (s *source) readClock() error {
+	s.clocks.Lock()
+	defer s.clocks.Unlock()
+	return s.recording.clock.read(s.lib.Timestamp)
+}
+
+func (s *source) readClocks() {
+	defer close(s.clockDone)
+	t := time.NewTicker(clockEvery)
+	defer t.Stop()
+	for {
+		select {
+		case <-t.C:
+			s.readClock() //nolint:errcheck // Stop reads it again, and says what is wrong
+		case <-s.end:
+			return
+		}
+	}
 }
 
 // Start attaches to CUDA.
@@ -74,7 +105,9 @@ func (s *source) Start() error {
 	}
 	s.lib = lib
 	s.recording = recording{clock: new(clock), version: lib.Version, name: lib.CallName, symbol: cupti.Demangle, devices: cupti.DriverDevices()}
-	s.recording.clock.read(lib.Timestamp) //nolint:errcheck // the next reading says so too
+	s.readClock() //nolint:errcheck // as in readClocks
+	s.end, s.clockDone = make(chan struct{}), make(chan struct{})
+	go s.readClocks()
 	s.capture.Store(capture)
 	return nil
 }
@@ -97,13 +130,13 @@ func (s *source) Pop(id uint64) {
 func (s *source) Open() {
 	if c := s.capture.Load(); c != nil {
 		c.Flush(false) //nolint:errcheck // Stop flushes again, and says what is wrong
-		s.recording.clock.read(s.lib.Timestamp)
+		s.readClock() //nolint:errcheck // as in readClocks
 	}
 }
 
 // Close waits for what was launched in the window.
 func (s *source) Close() {
-	s.recording.clock.read(s.lib.Timestamp)
+	s.readClock() //nolint:errcheck // as in readClocks
 	s.waited = cupti.Synchronize()
 }
 
@@ -113,7 +146,9 @@ func (s *source) Stop() error {
 	if c == nil {
 		return errors.New("stopping CUDA: it was not started")
 	}
-	clockErr := s.recording.clock.read(s.lib.Timestamp)
+	close(s.end)
+	<-s.clockDone
+	clockErr := s.readClock()
 	records, err := c.Stop()
 	if records == nil {
 		return err

@@ -179,6 +179,9 @@ func TestProfile(t *testing.T) {
 	}
 	truth := readLog(t, file)
 	check(t, tr, truth)
+	if last := truth[len(truth)-1]; last.what != "sync" || last.span != 0 {
+		t.Errorf("the last thing that was done is %+v: stopping did not wait for the device", last)
+	}
 	var unknown int64
 	for _, q := range tr.Problems {
 		if q.Kind == "cuda-unknown" {

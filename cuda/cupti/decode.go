@@ -202,7 +202,7 @@ func (d *Decoder) kernel(r record) Kernel {
 func copyOf(r record) Copy {
 	f := &memcpyLayout
 	return Copy{
-		Kind: r.u8(f.copyKind), From: r.u8(f.srcKind), To: r.u8(f.dstKind), Async: r.u8(f.flags)&1 != 0, Bytes: r.num(f.bytes),
+		Kind: r.u8(f.copyKind), From: r.u8(f.srcKind), To: r.u8(f.dstKind), Async: r.u8(f.flags)&1 != 0, DeviceLaunched: r.u8(f.isDeviceLaunched) != 0, Bytes: r.num(f.bytes),
 		Start: r.num(f.start), End: r.num(f.end), Device: r.u32(f.deviceId), Context: r.u32(f.contextId), Stream: r.u32(f.streamId),
 		Correlation: r.u32(f.correlationId), GraphNode: r.num(f.graphNodeId), Graph: r.u32(f.graphId), Count: r.num(f.copyCount),
 	}
@@ -221,7 +221,7 @@ func peerCopy(r record) Copy {
 func set(r record) Set {
 	f := &memsetLayout
 	return Set{
-		Value: r.u32(f.value), MemoryKind: r.u16(f.memoryKind), Bytes: r.num(f.bytes), Start: r.num(f.start), End: r.num(f.end),
+		Value: r.u32(f.value), MemoryKind: r.u16(f.memoryKind), DeviceLaunched: r.u8(f.isDeviceLaunched) != 0, Bytes: r.num(f.bytes), Start: r.num(f.start), End: r.num(f.end),
 		Device: r.u32(f.deviceId), Context: r.u32(f.contextId), Stream: r.u32(f.streamId), Correlation: r.u32(f.correlationId),
 		GraphNode: r.num(f.graphNodeId), Graph: r.u32(f.graphId),
 	}

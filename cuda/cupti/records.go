@@ -36,6 +36,7 @@ type Copy struct {
 	Kind                    uint8 // 1 HtoD, 2 DtoH, 3 HtoA, 4 AtoH, 5 AtoA, 6 AtoD, 7 DtoA, 8 DtoD, 9 HtoH, 10 PtoP
 	From, To                uint8
 	Async                   bool
+	DeviceLaunched          bool
 	Peer                    bool // between devices: the fields Src… and Dst… are set
 	Bytes                   uint64
 	Start, End              uint64
@@ -52,6 +53,7 @@ type Copy struct {
 type Set struct {
 	Value                   uint32
 	MemoryKind              uint16
+	DeviceLaunched          bool
 	Bytes                   uint64
 	Start, End              uint64
 	Device, Context, Stream uint32
