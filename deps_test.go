@@ -87,12 +87,17 @@ func TestDependencies(t *testing.T) {
 	links("profiler/timing")
 	links("kernel/session/worker", "kernel/session", "display", goid)
 	links("cuda", "cuda", "profiler", goid)
+	links("cuda/driver")
+	links("cuda/bind")
+	links("cuda/nvrtc", "cuda/internal")
+	links("cuda/nvml", "profiler/trace", "github.com/NVIDIA/go-nvml", "golang.org/x/sys")
 	links("kernel/session/worker/parts", "kernel/session", "display", "profiler", "cuda", goid, "github.com/traefik/yaegi")
 
 	never("profiler", "kernel/eval", "kernel/wire", "magics", "cmd", "internal/nbhtml")
 	never("render", "kernel", "magics", "cmd")
 	never("magics", "kernel/session", "kernel/eval", "cmd")
 	never("kernel/wire", "profiler", "render", "magics", "kernel/eval", "kernel/session")
+	never("cmd", "cuda/standin")
 	never("kernel/eval", "magics", "render", "kernel/wire", "cmd")
 	for path, p := range pkgs {
 		if path == module+"kernel" {

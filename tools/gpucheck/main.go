@@ -1,3 +1,5 @@
+//go:build linux && cgo && (amd64 || arm64)
+
 // Command gpucheck runs a workload whose every kernel, copy and allocation is known on a GPU, under the profiler, and compares
 // what the profile says with what was done. `make gpu-check` packs it into a folder that runs on a machine without Go.
 //
