@@ -18,7 +18,7 @@ type Config struct {
 	Shapes bool // keep the shapes of operators' arguments
 	FLOPs  bool // keep operators' FLOPs and bytes
 	Memory bool // keep memory events
-	Stacks bool // keep the call stack of every span and memory event, at about a microsecond each
+	Stacks bool // keep the call stack of every span and memory event, at a quarter of a microsecond each, more for deep ones
 	Labels bool // label the goroutine with its innermost span, for CPU samples
 
 	// Correlator ties device work to spans; nil for none.
