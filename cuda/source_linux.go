@@ -130,7 +130,7 @@ func (s *source) Pop(id uint64) {
 func (s *source) Open() {
 	if c := s.capture.Load(); c != nil {
 		c.Flush(false) //nolint:errcheck // Stop flushes again, and says what is wrong
-		s.readClock() //nolint:errcheck // as in readClocks
+		s.readClock()  //nolint:errcheck // as in readClocks
 	}
 }
 

@@ -19,6 +19,7 @@ type Config struct {
 	Kinds   []Kind
 	Buffers int // at most so many buffers; 0 is 64
 	Size    int // bytes of each; 0 is 1 MiB
+	Max     int // records that are kept, at some 150 bytes each; 0 is two million
 }
 
 // DefaultKinds are what a profile records. KindGraph is not among them: with it, CUPTI tells of graphs as wholes and not of
@@ -60,6 +61,9 @@ func (l *Library) Start(c Config) (*Capture, error) {
 	if c.Size <= 0 {
 		c.Size = 1 << 20
 	}
+	if c.Max <= 0 {
+		c.Max = 2 << 20
+	}
 	if err := check("attaching to CUDA", C.gander_cupti_subscribe()); err != nil {
 		return nil, err
 	}
@@ -74,7 +78,7 @@ func (l *Library) Start(c Config) (*Capture, error) {
 	}
 	l.captures++
 	p := &Capture{lib: l, tag: l.captures << idBits, disabled: map[Kind]Result{}, decoded: make(chan struct{}), stopping: make(chan struct{}), texts: map[uint64]string{}}
-	p.decoder = Decoder{Version: l.Version, Sizes: l.Sizes, Text: p.text}
+	p.decoder = Decoder{Version: l.Version, Sizes: l.Sizes, Text: p.text, Max: c.Max}
 	var first error
 	for _, k := range c.Kinds {
 		err := check("recording "+k.String(), C.gander_cupti_enable(C.int(k)))

@@ -10,8 +10,11 @@ type Decoder struct {
 	Sizes map[Kind]int
 	// Text reads the C string at an address. Addresses are the library's: valid only while the buffer is decoded.
 	Text func(address uint64) string
+	// Max is how many records are kept; 0 is all.
+	Max int
 
 	Records Records
+	kept    int
 }
 
 // record is one record's bytes.
@@ -79,6 +82,11 @@ func (d *Decoder) Add(buf []byte, offsets []uint32) {
 			d.short(kind)
 			continue
 		}
+		if d.Max > 0 && d.kept >= d.Max {
+			d.Records.Lost.Excess++
+			continue
+		}
+		d.kept++
 		if !d.record(kind, record{buf[at : int(at)+size], uint16(min(d.Version, 1<<16-1))}) {
 			count(&d.Records.Lost.Unknown, kind)
 		}

@@ -198,6 +198,7 @@ type Name struct {
 type Loss struct {
 	Dropped  uint64          // records that CUPTI itself dropped
 	Bytes    uint64          // bytes of records whose buffer was used again before it was decoded
+	Excess   uint64          // records beyond Config.Max
 	Refused  uint64          // requests for buffers that were refused
 	Unknown  map[Kind]uint64 // records of kinds that nobody asked for
 	Short    map[Kind]uint64 // records that are shorter than 11.8's
