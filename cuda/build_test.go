@@ -255,7 +255,7 @@ func TestOthers(t *testing.T) {
 		Names:     []cupti.Name{{Object: 5, Context: 3, Stream: 13, Name: "copies"}, {Object: 2, Thread: 5, Name: "main"}},
 		Copies:    []cupti.Copy{{Kind: 10, From: 3, To: 3, Peer: true, Bytes: 4000, Start: 800, End: 1000, Context: 3, Stream: 13, SrcDevice: 0, DstDevice: 1}},
 		Sets:      []cupti.Set{{MemoryKind: 3, Bytes: 10, Start: 1, End: 1, Context: 3, Stream: 13}},
-		Lost:      cupti.Loss{Dropped: 3, Bytes: 100, Refused: 2, Broken: map[cupti.Result]int{21: 1}, Short: map[cupti.Kind]uint64{10: 4}},
+		Lost:      cupti.Loss{Dropped: 3, Excess: 6, Bytes: 100, Refused: 2, Broken: map[cupti.Result]int{21: 1}, Short: map[cupti.Kind]uint64{10: 4}},
 	}, record.Window{End: 5000})
 	for class, want := range map[trace.Class][]string{
 		trace.ClassSync:             {"Context Sync [200+100]", "Stream Sync [200+100]", "Stream Wait Event [100+1]"},
@@ -288,7 +288,7 @@ func TestOthers(t *testing.T) {
 	if want := []string{"context 3 (sync)", "stream 13 (copies)", "stream 13 (sync)", "stream 7", "thread 5", "thread 5 (main)"}; !slices.Equal(tracks, want) {
 		t.Errorf("tracks %q", tracks)
 	}
-	if want := []string{"cuda-dropped 3", "cuda-overrun 100", "cuda-no-buffer 2", "cuda-broken 5"}; !slices.Equal(problems, want) {
+	if want := []string{"cuda-dropped 3", "cuda-overrun 100", "cuda-excess 6", "cuda-no-buffer 2", "cuda-broken 5"}; !slices.Equal(problems, want) {
 		t.Errorf("problems %q", problems)
 	}
 	if len(tr.Instants) != 1 || tr.Strings.Get(tr.Instants[0].Name) != "mark" {

@@ -19,6 +19,9 @@ func (b *builder) problems() {
 		t.Problem("cuda-overrun", int64(n), fmt.Sprintf("Records of CUDA came faster than they could be decoded: %d bytes of them are lost, the oldest first.", n),
 			"Profile fewer steps at once.")
 	}
+	if n := lost.Excess; n > 0 {
+		t.Problem("cuda-excess", int64(n), fmt.Sprintf("The recording was full: %d records of CUDA were left out, the newest ones.", n), "Raise MaxEvents or profile fewer steps.")
+	}
 	if n := lost.Refused; n > 0 {
 		t.Problem("cuda-no-buffer", int64(n), fmt.Sprintf("CUDA asked for memory %d times when none was left for its records.", n), "Profile fewer steps at once.")
 	}

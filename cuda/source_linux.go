@@ -19,8 +19,8 @@ import (
 func init() {
 	profiler.RegisterSource(profiler.Kind{
 		Name: "CUDA", Activity: profiler.CUDA, Present: present,
-		New: func(profiler.Options) profiler.Source {
-			return &source{config: cupti.Config{Kinds: cupti.DefaultKinds}}
+		New: func(o profiler.Options) profiler.Source {
+			return &source{config: cupti.Config{Kinds: cupti.DefaultKinds, Max: o.MaxEvents}}
 		},
 		Remedy: "See `gander doctor`.",
 	})

@@ -224,6 +224,12 @@ func TestLoss(t *testing.T) {
 	binary.LittleEndian.PutUint32(unknown, 54)
 	add(d, good, unknown, good, w.record(KindKernel, nil)[:100])
 	d.Add(good, []uint32{0, 30, 39, 1000})
+	full := w.decoder()
+	full.Max = 3
+	add(full, good, good, good, good, good)
+	if n := len(full.Records.Calls); n != 3 || full.Records.Lost.Excess != 2 {
+		t.Errorf("%d of at most 3 records are kept, %d are left out", n, full.Records.Lost.Excess)
+	}
 	r := &d.Records
 	if len(r.Calls) != 2 || len(r.Kernels) != 0 || r.Lost.Unknown[54] != 1 || r.Lost.Short[KindKernel] != 1 || r.Lost.Short[KindRuntime] != 1 {
 		t.Errorf("got %+v", r)
