@@ -4,10 +4,12 @@ package cuda
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +18,7 @@ import (
 	"github.com/gander-go/gander/cuda/driver"
 	"github.com/gander-go/gander/cuda/standin"
 	"github.com/gander-go/gander/profiler"
+	"github.com/gander-go/gander/profiler/kineto"
 	"github.com/gander-go/gander/profiler/trace"
 )
 
@@ -182,6 +185,33 @@ func TestProfile(t *testing.T) {
 	if last := truth[len(truth)-1]; last.what != "sync" || last.span != 0 {
 		t.Errorf("the last thing that was done is %+v: stopping did not wait for the device", last)
 	}
+	for _, forms := range []struct {
+		name string
+		copy func() (*trace.Trace, error)
+	}{
+		{"Chrome trace", func() (*trace.Trace, error) {
+			var b bytes.Buffer
+			if err := kineto.Write(&b, tr, kineto.WriteOptions{}); err != nil {
+				return nil, err
+			}
+			return kineto.Read(&b, kineto.ReadOptions{})
+		}},
+		{"file form", func() (*trace.Trace, error) {
+			var b bytes.Buffer
+			if err := trace.Encode(&b, tr); err != nil {
+				return nil, err
+			}
+			return trace.Decode(&b)
+		}},
+	} {
+		back, err := forms.copy()
+		if err != nil {
+			t.Fatalf("%s: %v", forms.name, err)
+		}
+		if got, want := work(back), work(tr); !slices.Equal(got, want) {
+			t.Errorf("%s: of %d pieces of work %d come back; the first are\n%v\nand were\n%v", forms.name, len(want), len(got), got[:min(3, len(got))], want[:3])
+		}
+	}
 	var unknown int64
 	for _, q := range tr.Problems {
 		if q.Kind == "cuda-unknown" {
@@ -193,6 +223,26 @@ func TestProfile(t *testing.T) {
 	if unknown == 0 {
 		t.Error("records that nobody asked for are not reported")
 	}
+}
+
+// work lists device work with everything that is known of it, in an order that does not depend on tracks.
+func work(tr *trace.Trace) (list []string) {
+	for i := range tr.Slices {
+		s := &tr.Slices[i]
+		text := fmt.Sprint(tr.Name(s), s.Start, s.Dur, s.Corr, s.Ext)
+		switch tr.Class(s) {
+		case trace.ClassKernel:
+			a := tr.Kernels[s.Args]
+			a.Extra = 0
+			list = append(list, fmt.Sprint(text, a))
+		case trace.ClassMemcpy, trace.ClassMemset:
+			a := tr.Copies[s.Args]
+			a.Extra = 0
+			list = append(list, fmt.Sprint(text, a))
+		}
+	}
+	slices.Sort(list)
+	return list
 }
 
 // check compares all device work and calls of a trace with the truth, by correlation id.
