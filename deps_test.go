@@ -93,6 +93,7 @@ func TestDependencies(t *testing.T) {
 	links("cuda/nvml", "profiler/trace", "github.com/NVIDIA/go-nvml", "golang.org/x/sys")
 	links("kernel/session/worker/parts", "kernel/session", "display", "profiler", "cuda", goid, "github.com/traefik/yaegi")
 
+	never("kernel/session/worker/parts", "cuda/driver", "cuda/nvml", "cuda/nvrtc", "cuda/bind", "cuda/standin")
 	never("profiler", "kernel/eval", "kernel/wire", "magics", "cmd", "internal/nbhtml")
 	never("render", "kernel", "magics", "cmd")
 	never("magics", "kernel/session", "kernel/eval", "cmd")

@@ -14,8 +14,9 @@ for version in "$@"; do
 	*) package=nvidia-cuda-cupti ;;
 	esac
 	tmp=$(mktemp -d)
-	mkdir -p "$dir"
+	trap 'rm -rf "$tmp"' EXIT
 	python3 -m pip download --quiet --disable-pip-version-check --no-deps -d "$tmp" ${CUPTI_WHEELS:+--find-links "$CUPTI_WHEELS"} "$package==$version" >&2
+	mkdir -p "$dir"
 	python3 - "$tmp" "$dir" <<'PYTHON'
 import glob, os, re, shutil, sys, zipfile
 wheel, = glob.glob(sys.argv[1] + "/*.whl")
