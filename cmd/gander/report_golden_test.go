@@ -99,7 +99,7 @@ func reportOf(t *testing.T, v any, args ...string) {
 	}
 }
 
-func golden(t *testing.T, name string, v any) {
+func peer(t *testing.T, name string, v any) {
 	t.Helper()
 	b, err := os.ReadFile(shared.Path(t, "data", "golden", name))
 	if err != nil {
@@ -153,7 +153,7 @@ func TestReportAgreesWithTorch(t *testing.T) {
 				SelfDevMem int64   `json:"self_cuda_mem"`
 			} `json:"key_averages"`
 		}
-		golden(t, stem+".keyavg.json", &want)
+		peer(t, stem+".keyavg.json", &want)
 		var got printed
 		reportOf(t, &got, "--columns", "torch-2.10", file)
 		if len(got.Averages) != len(want.Rows) {
@@ -211,7 +211,7 @@ func TestReportAgreesWithPlugin(t *testing.T) {
 		if stem == "mtia_456k_events" {
 			t.Skip("the plugin does not know mtia_ccp_events, where all device work is; the analysis' tests leave them out")
 		}
-		golden(t, stem+".tb.json", &want)
+		peer(t, stem+".tb.json", &want)
 		var got printed
 		reportOf(t, &got, "--convention", "plugin", file)
 		if len(got.Steps.Steps) != len(want.Overview.Steps.Rows) {
@@ -292,7 +292,7 @@ func TestReportAgreesWithHTA(t *testing.T) {
 				Sum map[string]float64
 			} `json:"cuda_kernel_launch_stats"`
 		}
-		golden(t, stem+".hta.json", &want)
+		peer(t, stem+".hta.json", &want)
 		var got printed
 		reportOf(t, &got, "--convention", "hta", file)
 		for _, row := range want.Temporal.Rows {
