@@ -36,7 +36,6 @@ static inline CUresult in_prefetch(CUcontext c, CUdeviceptr p, size_t n, CUdevic
 }
 static inline CUresult in_htod(CUcontext c, CUdeviceptr d, const void *h, size_t n) { IN(c, cuMemcpyHtoD(d, h, n)); }
 static inline CUresult in_dtoh(CUcontext c, void *h, CUdeviceptr d, size_t n) { IN(c, cuMemcpyDtoH(h, d, n)); }
-static inline CUresult in_dtod(CUcontext c, CUdeviceptr d, CUdeviceptr s, size_t n) { IN(c, cuMemcpyDtoD(d, s, n)); }
 static inline CUresult in_htod_async(CUcontext c, CUdeviceptr d, const void *h, size_t n, CUstream s) {
 	IN(c, cuMemcpyHtoDAsync(d, h, n, s));
 }

@@ -1,4 +1,4 @@
-// Package standin builds shared libraries that speak the ABI of NVIDIA's (libcuda, libnvidia-ml, libnvrtc), for tests and
+// Package standin builds shared libraries that speak the ABI of NVIDIA's (libcuda, libnvidia-ml, libcupti), for tests and
 // for `make gpu-check` on machines without a GPU. They are C sources in the folder c, compiled by the C compiler when they
 // are needed.
 //
@@ -24,11 +24,10 @@ type Library string
 const (
 	Driver Library = "libcuda.so.1"      // the CUDA driver
 	NVML   Library = "libnvidia-ml.so.1" // the management library
-	NVRTC  Library = "libnvrtc.so.12"    // the run-time compiler
 	CUPTI  Library = "libcupti.so.12"    // the profiling interface, telling of what Driver does
 )
 
-var source = map[Library]string{Driver: "c/libcuda.c", NVML: "c/libnvidia-ml.c", NVRTC: "c/libnvrtc.c", CUPTI: "c/libcupti.c"}
+var source = map[Library]string{Driver: "c/libcuda.c", NVML: "c/libnvidia-ml.c", CUPTI: "c/libcupti.c"}
 
 // Build compiles a library into dir and returns its file.
 func Build(dir string, l Library) (string, error) {

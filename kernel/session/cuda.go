@@ -19,7 +19,7 @@ var importable = []string{"cuda/driver"}
 
 // cudaFiles are what other packages than ours need to call the CUDA driver: a header, and a library that opens the
 // driver when it is used (see its source).
-var cudaFiles = []string{"cuda.h", "calls.h", "symbols.h", "libcuda.c"}
+var cudaFiles = []string{"cuda.h", "symbols.h", "libcuda.c"}
 
 // offerCUDA makes packages that include <cuda.h> and link libcuda, as gorgonia.org/cu does, build in cells without CUDA and
 // load without a driver: it puts our header and our library ahead of any toolkit's. The folder depends on nothing but the two, so that the packages
