@@ -50,9 +50,8 @@ type builder struct {
 
 // place is where a device is in the trace.
 type place struct {
-	device  trace.DeviceID
-	process trace.ProcessID
-	info    *cupti.Device
+	device trace.DeviceID
+	info   *cupti.Device
 }
 
 // addTo adds what lies in w to t.
@@ -101,11 +100,11 @@ func (b *builder) ids() {
 	for _, c := range r.Contexts {
 		b.contexts[c.ID] = c.Device
 	}
+	for i := range b.devices { // first, because they are in order
+		b.place(b.devices[i].ID)
+	}
 	for i := range r.Devices {
 		b.place(r.Devices[i].ID)
-	}
-	for i := range b.devices {
-		b.place(b.devices[i].ID)
 	}
 	for _, n := range r.Names {
 		switch n.Object {
@@ -134,21 +133,23 @@ func (b *builder) place(id uint32) place {
 		at = trace.DeviceID(len(t.Devices))
 		t.Devices = append(t.Devices, deviceOf(d))
 	}
-	process := trace.NoProcess
-	for i := range t.Processes {
-		if t.Processes[i].Device == at {
-			process = trace.ProcessID(i)
-		}
-	}
-	if process == trace.NoProcess {
-		process = trace.ProcessID(len(t.Processes))
-		n := strconv.FormatUint(uint64(id), 10)
-		// The order of torch.profiler's files: devices after all processes of the host.
-		t.Processes = append(t.Processes, trace.Process{PID: int64(id), Name: "GPU " + n, Labels: "GPU " + n, Sort: 5000000 + int64(id), Device: at})
-	}
-	p := place{at, process, d}
+	p := place{at, d}
 	b.places[id] = p
 	return p
+}
+
+// process returns the process that shows a device's work, adding it when it is new: devices without work have none.
+func (b *builder) process(id uint32) trace.ProcessID {
+	t, at := b.t, b.place(id).device
+	for i := range t.Processes {
+		if t.Processes[i].Device == at {
+			return trace.ProcessID(i)
+		}
+	}
+	n := strconv.FormatUint(uint64(id), 10)
+	// The order of torch.profiler's files: devices after all processes of the host.
+	t.Processes = append(t.Processes, trace.Process{PID: int64(id), Name: "GPU " + n, Labels: "GPU " + n, Sort: 5000000 + int64(id), Device: at})
+	return trace.ProcessID(len(t.Processes) - 1)
 }
 
 // describe merges what the records and the driver know of a device.
@@ -214,7 +215,7 @@ func (b *builder) thread(tid uint32) trace.TrackID {
 // stream returns the track of a stream.
 func (b *builder) stream(device, context, stream uint32) trace.TrackID {
 	p := b.place(device)
-	id := b.tracks.ID(p.process, trace.TrackStream, int64(stream), "stream "+strconv.FormatUint(uint64(stream), 10))
+	id := b.tracks.ID(b.process(device), trace.TrackStream, int64(stream), "stream "+strconv.FormatUint(uint64(stream), 10))
 	k := &b.t.Tracks[id]
 	k.Device, k.Context = p.device, int64(context)
 	return id

@@ -45,7 +45,7 @@ func (b *builder) syncTrack(s *cupti.Sync, device uint32, p place) trace.TrackID
 	if s.Stream == cupti.None || s.Type == syncContext {
 		id, name = 2*syncTracks+int64(s.Context), "context "+strconv.FormatUint(uint64(s.Context), 10)+" (sync)"
 	}
-	track := b.tracks.ID(p.process, trace.TrackOther, id, name)
+	track := b.tracks.ID(b.process(device), trace.TrackOther, id, name)
 	k := &b.t.Tracks[track]
 	k.Device, k.Context = p.device, int64(s.Context)
 	return track

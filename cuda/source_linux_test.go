@@ -602,3 +602,53 @@ func BenchmarkSpan(b *testing.B) {
 		})
 	}
 }
+
+// TestTwoDevices keeps devices apart: each has a process of its own, with its streams and its memory.
+func TestTwoDevices(t *testing.T) {
+	t.Setenv("STANDIN_DEVICES", "2")
+	p, err := profiler.Start(profiler.Options{Activities: profiler.CPU | profiler.CUDA})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 1000
+	for d := range 2 {
+		c, err := driver.Open(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		span := profiler.Begin("upload")
+		for range d + 1 {
+			if _, err := driver.Upload(c, make([]byte, n)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		span.End()
+		c.Close()
+	}
+	p.Stop()
+	tr := p.Trace()
+	if len(tr.Devices) != 2 || tr.Devices[0].SMs != 4 || tr.Devices[1].Name == "" {
+		t.Fatalf("devices %+v", tr.Devices)
+	}
+	var copies, bytes [2]int
+	for i := range tr.Slices {
+		if s := &tr.Slices[i]; tr.Class(s) == trace.ClassMemcpy {
+			a := tr.Copies[s.Args]
+			copies[a.Device]++
+			if k := tr.Tracks[s.Track]; k.Device != a.Device || tr.Processes[k.Process].Device != a.Device {
+				t.Errorf("a copy of device %d is on track %+v", a.Device, k)
+			}
+		}
+	}
+	for _, m := range tr.Memory {
+		if m.Space == trace.MemDevice {
+			bytes[m.Device] += int(m.Bytes)
+			if int(m.Allocated) != bytes[m.Device] {
+				t.Errorf("%d bytes are allocated on device %d, want %d", m.Allocated, m.Device, bytes[m.Device])
+			}
+		}
+	}
+	if copies != [2]int{1, 2} || bytes != [2]int{n, 2 * n} {
+		t.Errorf("copies %v, bytes %v", copies, bytes)
+	}
+}
