@@ -64,7 +64,7 @@ func Prepare(ctx context.Context, cfg BuildConfig) (*Workspace, error) {
 		return nil, err
 	}
 	offerCUDA(ctx, w, root, w.cc)
-	w.Dir = filepath.Join(root, "work", workspaceKey(w, files))
+	w.Dir = filepath.Join(root, "work", workspaceKey(w, root, files))
 	w.Source = filepath.Join(w.Dir, "gander")
 	w.Binary = filepath.Join(w.Dir, "session")
 	if isReady(w) {
@@ -277,7 +277,7 @@ func modules() (goMod string, goSum []byte, err error) {
 }
 
 // workspaceKey names a workspace by all that it depends on.
-func workspaceKey(w *Workspace, files map[string][]byte) string {
+func workspaceKey(w *Workspace, root string, files map[string][]byte) string {
 	h := sha256.New()
 	fmt.Fprintln(h, w.GoVersion, w.GOROOT, w.Flags, w.LDFlags)
 	for _, v := range []string{"CC", "CGO_CFLAGS", "CGO_LDFLAGS", "GOAMD64", "GOARM64", "GOEXPERIMENT"} {
@@ -287,7 +287,8 @@ func workspaceKey(w *Workspace, files map[string][]byte) string {
 				value = s
 			}
 		}
-		fmt.Fprintln(h, v, value)
+		// Flags may name folders of the cache itself; where that is makes no other program.
+		fmt.Fprintln(h, v, strings.ReplaceAll(value, root, "$CACHE"))
 	}
 	names := make([]string, 0, len(files))
 	for n := range files {
