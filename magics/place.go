@@ -42,7 +42,7 @@ func cdLine(m *call) *cell.Result {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return m.failure(fmt.Errorf("changing directory: %w", err))
 	}
-	r, _ := m.lang.Run(m.ctx, m.cell, fmt.Sprintf("if err := os.Chdir(%q); err != nil { panic(err) }", dir), m.line, RunOptions{Quiet: true}, m.out, m.in)
+	r, _ := m.lang.Run(m.ctx, m.cell, fmt.Sprintf(`import gander_os "os"; if err := gander_os.Chdir(%q); err != nil { panic(err) }`, dir), m.line, RunOptions{Quiet: true}, m.out, m.in)
 	if r.Err != nil {
 		return r
 	}
@@ -80,7 +80,7 @@ func envLine(m *call) *cell.Result {
 	if s, err := strconv.Unquote(value); err == nil {
 		value = s
 	}
-	r, _ := m.lang.Run(m.ctx, m.cell, fmt.Sprintf("if err := os.Setenv(%q, %q); err != nil { panic(err) }", name, value), m.line, RunOptions{Quiet: true}, m.out, m.in)
+	r, _ := m.lang.Run(m.ctx, m.cell, fmt.Sprintf(`import gander_os "os"; if err := gander_os.Setenv(%q, %q); err != nil { panic(err) }`, name, value), m.line, RunOptions{Quiet: true}, m.out, m.in)
 	if r.Err != nil {
 		return r
 	}

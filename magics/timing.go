@@ -2,7 +2,9 @@ package magics
 
 import (
 	"fmt"
+	"go/ast"
 	"go/parser"
+	"go/token"
 	"strings"
 	"time"
 
@@ -197,20 +199,21 @@ func (m *call) timed(code, typ, call string, quiet, result bool, variable string
 	if ue := m.lang.Check(m.cell, plain, line); ue != nil {
 		return &cell.Result{Err: ue}
 	}
-	run := fmt.Sprintf("gander_timing.%s, func() { %s\n})", call, m.used(body, line))
-	if m.isCell {
-		setup := strings.TrimSpace(code)
-		run = fmt.Sprintf("func() *gander_timing.%s { %s; return gander_timing.%s, func() {%s%s\n}) }()", typ, setup, call, strings.Repeat("\n", m.line-m.at), m.used(body, m.line))
-		if setup == "" {
-			run = fmt.Sprintf("gander_timing.%s, func() {%s%s\n})", call, strings.Repeat("\n", m.line-m.at), m.used(body, m.line))
-		}
+	var run string
+	switch setup := strings.TrimSpace(code); {
+	case m.isCell && setup != "":
+		run = fmt.Sprintf("func() *gander_timing.%s { %s; return gander_timing.%s, func() {%s%s\n}) }()", typ, setup, call, strings.Repeat("\n", m.line-m.at), m.used(setup+"\n", body, m.line))
+	case m.isCell:
+		run = fmt.Sprintf("gander_timing.%s, func() {%s%s\n})", call, strings.Repeat("\n", m.line-m.at), m.used("", body, m.line))
+	default:
+		run = fmt.Sprintf("gander_timing.%s, func() { %s\n})", call, m.used("", body, line))
 	}
 	src := timingImport
 	if variable != "" {
 		src += variable + " := "
 		run += "; "
 		if !quiet && !result {
-			run += fmt.Sprintf("fmt.Println(%s)", variable)
+			run += fmt.Sprintf("gander_timing.Print(%s)", variable)
 		} else if result {
 			run += variable
 		} else {
@@ -219,7 +222,7 @@ func (m *call) timed(code, typ, call string, quiet, result bool, variable string
 	} else if !result && quiet {
 		src += "_ = "
 	} else if !result {
-		run = "fmt.Println(" + run + ")"
+		run = "gander_timing.Print(" + run + ")"
 	}
 	o := m.o
 	o.Engine, o.Quiet = "native", !result
@@ -227,14 +230,30 @@ func (m *call) timed(code, typ, call string, quiet, result bool, variable string
 	return r
 }
 
-// used makes a statement of code that is an expression which has to be used for something: all but calls of functions
-// without or with several results. The compiler could drop the others, too.
-func (m *call) used(code string, line int) string {
-	if _, err := parser.ParseExpr(code); err != nil {
+// used makes code use the value of the expression that it ends with, if it does: what is nothing but an expression has to be
+// used for something, and the compiler could drop it. Calls of functions without or with several results stay as they are.
+// The code stands behind setup.
+func (m *call) used(setup, code string, line int) string {
+	const before = "package p; func _() {"
+	fset := token.NewFileSet()
+	f, err := parser.ParseFile(fset, "", before+code+"\n}", parser.SkipObjectResolution)
+	if err != nil {
 		return code
 	}
-	kept := "gander_timing.Keep(" + strings.TrimSpace(code) + ")"
-	if m.lang.Check(m.cell, timingImport+kept, line) != nil {
+	body := f.Decls[0].(*ast.FuncDecl).Body.List
+	if len(body) == 0 {
+		return code
+	}
+	last, ok := body[len(body)-1].(*ast.ExprStmt)
+	if !ok {
+		return code
+	}
+	start, end := fset.Position(last.Pos()).Offset-len(before), fset.Position(last.End()).Offset-len(before)
+	if start < 0 || end > len(code) {
+		return code
+	}
+	kept := code[:start] + "gander_timing.Keep(" + code[start:end] + ")" + code[end:]
+	if m.lang.Check(m.cell, timingImport+setup+kept, line) != nil {
 		return code
 	}
 	return kept

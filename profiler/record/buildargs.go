@@ -101,7 +101,8 @@ func (b *argBuilder) types(a *arg) trace.StringID {
 	return b.t.Strings.IDBytes(text)
 }
 
-// stack resolves a's return addresses, leaving out the recorder's own frames and runtime.goexit.
+// stack resolves a's return addresses, leaving out the recorder's own frames, those of the process that runs cells, and
+// runtime.goexit.
 func (b *argBuilder) stack(a *arg) trace.StackID {
 	if len(a.frames) == 0 {
 		return 0
@@ -111,28 +112,40 @@ func (b *argBuilder) stack(a *arg) trace.StackID {
 	}
 	frames := runtime.CallersFrames(a.frames)
 	var path []trace.FrameID // innermost first
+	outermost := 0           // of the program's own
 	for {
 		f, more := frames.Next()
 		if f.Function != "" && !(len(path) == 0 && ours(f)) && f.Function != "runtime.goexit" {
 			path = append(path, b.stacks.Frame(f.Function, f.File, int32(f.Line)))
+			if !session(f.Function) {
+				outermost = len(path)
+			}
 		}
 		if !more {
 			break
 		}
 	}
 	var id trace.StackID
-	for i := len(path) - 1; i >= 0; i-- {
+	for i := outermost - 1; i >= 0; i-- {
 		id = b.stacks.Push(id, path[i])
 	}
 	return id
 }
 
-// ours reports whether f is a frame of the profiler's API or of this package.
+// ours reports whether f is a frame of the profiler's API, of this package or of what instrumented cells call.
 func ours(f runtime.Frame) bool {
+	if session(f.Function) {
+		return true
+	}
 	const root = "github.com/gander-go/gander/profiler"
 	rest, ok := strings.CutPrefix(f.Function, root)
 	if !ok || strings.HasSuffix(f.File, "_test.go") || strings.HasPrefix(filepath.Base(f.File), "example") {
 		return false
 	}
-	return strings.HasPrefix(rest, ".") || strings.HasPrefix(rest, "/record.")
+	return strings.HasPrefix(rest, ".") || strings.HasPrefix(rest, "/record.") || strings.HasPrefix(rest, "/insession.")
+}
+
+// session reports whether a function belongs to the process that runs cells: its frames are below every cell.
+func session(function string) bool {
+	return strings.HasPrefix(function, "github.com/gander-go/gander/kernel/session/")
 }
