@@ -1,7 +1,6 @@
 package analyze
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -232,71 +231,6 @@ func (r *rankComm) split(w *Worker) {
 	}
 }
 
-// byName returns the collectives of each name in their order. Ranks agree on the order of one kind of collective more
-// often than on that of all, which different threads issue. names numbers the names of all ranks.
-func (r *rankComm) byName(names map[string]int) [][]*commNode {
-	out := make([][]*commNode, len(names))
-	for _, n := range r.nodes {
-		name := r.t.Name(&r.t.Slices[n.slice])
-		k, ok := names[name]
-		if !ok {
-			k = len(names)
-			names[name] = k
-		}
-		for len(out) <= k {
-			out = append(out, nil)
-		}
-		out[k] = append(out[k], n)
-	}
-	return out
-}
-
-// match finds the time that every rank spent on data transfer, or says why it cannot. sequences gives a rank's collectives
-// as sequences that the ranks have in common.
-func match(ranks []*rankComm, sequences func(*rankComm) [][]*commNode) string {
-	all := make([][][]*commNode, len(ranks))
-	for k, r := range ranks {
-		all[k] = sequences(r)
-	}
-	first := all[0]
-	for k, seqs := range all {
-		for q := range max(len(seqs), len(first)) {
-			mine, other := at(seqs, q), at(first, q)
-			if len(mine) != len(other) {
-				return fmt.Sprintf("rank %d has %d collective operations where rank 0 has %d", k, len(ranks[k].nodes), len(ranks[0].nodes))
-			}
-			for i, n := range mine {
-				if len(n.ranges) != len(other[i].ranges) {
-					return fmt.Sprintf("collective operation %d of rank %d has %d kernels where that of rank 0 has %d", i, k, len(n.ranges), len(other[i].ranges))
-				}
-			}
-		}
-	}
-	for q := range first {
-		for i := range first[q] {
-			for j := range first[q][i].ranges {
-				least := int64(1<<63 - 1)
-				for _, seqs := range all {
-					least = min(least, seqs[q][i].ranges[j].end-seqs[q][i].ranges[j].start)
-				}
-				for _, seqs := range all {
-					n := seqs[q][i]
-					n.transfer = append(n.transfer, span{n.ranges[j].end - least, n.ranges[j].end})
-				}
-			}
-		}
-	}
-	return ""
-}
-
-// at returns the q-th sequence, or none.
-func at(seqs [][]*commNode, q int) []*commNode {
-	if q < len(seqs) {
-		return seqs[q]
-	}
-	return nil
-}
-
 // sum fills the table of collectives and the average of waiting and transfer.
 func (r *rankComm) sum(w *Worker) {
 	rows := map[string]int{}
@@ -337,59 +271,6 @@ func (r *rankComm) inStep(s *trace.Slice) bool {
 		}
 	}
 	return false
-}
-
-// typeBytes is the size of an element by the names that torch gives types in traces.
-var typeBytes = map[string]int64{
-	"long int": 8, "double": 8, "float": 4, "int": 4, "short": 2, "c10::half": 2, "c10::Half": 2, "c10::BFloat16": 2,
-	"unsigned char": 1, "signed char": 1, "bool": 1, "c10::complex<float>": 8, "c10::complex<double>": 16,
-	"c10::Float8_e4m3fn": 1, "c10::Float8_e5m2": 1,
-}
-
-// commBytes is the size of a collective's tensors: the product of each shape times the size of its type.
-func commBytes(t *trace.Trace, s *trace.Slice) int64 {
-	if s.Kind != trace.ArgOp {
-		return 0
-	}
-	var dims []json.RawMessage
-	var types []string
-	op := &t.Ops[s.Args]
-	// Both texts are the source's; where they do not parse the size stays unknown.
-	if json.Unmarshal([]byte(t.Strings.Get(op.Dims)), &dims) != nil || json.Unmarshal([]byte(t.Strings.Get(op.Types)), &types) != nil {
-		return 0
-	}
-	var bytes int64
-	for i, raw := range dims {
-		if i >= len(types) {
-			break
-		}
-		bytes += tensorBytes(raw, typeBytes[types[i]])
-	}
-	return bytes
-}
-
-// tensorBytes is the size of one tensor, or of a list of tensors.
-func tensorBytes(raw json.RawMessage, element int64) int64 {
-	var shape []int64
-	if json.Unmarshal(raw, &shape) == nil {
-		if len(shape) == 0 {
-			return element // a single value, as the plugin counts it
-		}
-		n := element
-		for _, d := range shape {
-			n *= d
-		}
-		return n
-	}
-	var list []json.RawMessage
-	if json.Unmarshal(raw, &list) != nil {
-		return 0
-	}
-	var sum int64
-	for _, r := range list {
-		sum += tensorBytes(r, max(element, 4))
-	}
-	return sum
 }
 
 // Text returns the workers as tables.

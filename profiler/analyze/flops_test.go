@@ -29,3 +29,18 @@ func TestFormula(t *testing.T) {
 		}
 	}
 }
+
+func FuzzFormula(f *testing.F) {
+	f.Add("[[2,4,9,9],[6,2,3,3]]", `["","","","[2, 1]","[1, 1]","[1, 1]","2"]`)
+	f.Add("[[[2],[3]],[],[ [1] ]]", `[""]`)
+	f.Fuzz(func(t *testing.T, dims, concrete string) {
+		for _, name := range []string{"aten::conv2d", "aten::mm", "aten::baddbmm", "aten::mul"} {
+			if n := formula(name, dims, concrete); n < 0 {
+				t.Errorf("%s %s %s: %d", name, dims, concrete, n)
+			}
+		}
+		if once := withoutLists(dims); withoutLists(once) != once {
+			t.Errorf("%s becomes %s, then %s", dims, once, withoutLists(once))
+		}
+	})
+}
