@@ -202,26 +202,44 @@ func (l *lowering) rangeStmt(s *ast.RangeStmt) {
 	default:
 		refuse("ranges over %s", t)
 	}
+	rounds := -1
+	if lit, ok := ast.Unparen(s.X).(*ast.CompositeLit); ok {
+		rounds = len(lit.Elts) + 1
+	}
+	if a, ok := t.Underlying().(*types.Array); ok {
+		rounds = int(min(max(a.Len(), 1), smallLoop+1))
+	}
+	if v := l.c.Info.Types[s.X].Value; v != nil && v.Kind() == constant.String {
+		rounds = len(constant.StringVal(v)) + 1
+	}
+	if b, ok := basic(t); ok && b.Info()&types.IsString != 0 {
+		l.rangeString(s, rounds)
+		return
+	}
 	over := l.temp() // taken once, whatever the body does to the variable
 	l.writef("%s := %s\nfor ", over, l.expr(s.X))
 	switch {
 	case s.Value != nil:
 		l.writef("%s, %s := ", s.Key.(*ast.Ident).Name, s.Value.(*ast.Ident).Name)
 	case s.Key != nil:
-		rest := ""
-		if b, ok := basic(t); ok && b.Info()&types.IsString != 0 {
-			rest = ", _" // without it, yaegi counts characters
-		}
-		l.writef("%s%s := ", s.Key.(*ast.Ident).Name, rest)
+		l.writef("%s := ", s.Key.(*ast.Ident).Name)
 	}
 	l.writef("range %s {\n", over)
-	rounds := -1
-	if lit, ok := ast.Unparen(s.X).(*ast.CompositeLit); ok {
-		rounds = len(lit.Elts) + 1
+	l.body(s.Body, rounds)
+	l.writef("}\n")
+}
+
+// rangeString ranges over the characters of a string as the session process finds them: yaegi is wrong about where they are when
+// some are not UTF-8.
+func (l *lowering) rangeString(s *ast.RangeStmt, rounds int) {
+	over, offsets, chars, n := l.temp(), l.temp(), l.temp(), l.temp()
+	l.writef("%s := string(%s)\n%s, %s := %s.Chars(%s)\nfor %s := range %s {\n", over, l.expr(s.X), offsets, chars, session, over, n, offsets)
+	for i, x := range []ast.Expr{s.Key, s.Value} {
+		if id, ok := x.(*ast.Ident); ok && id.Name != "_" {
+			l.writef("%s := %s[%s]\n", id.Name, []string{offsets, chars}[i], n)
+		}
 	}
-	if v := l.c.Info.Types[s.X].Value; v != nil && v.Kind() == constant.String {
-		rounds = len(constant.StringVal(v)) + 1
-	}
+	l.writef("_ = %s\n", chars)
 	l.body(s.Body, rounds)
 	l.writef("}\n")
 }

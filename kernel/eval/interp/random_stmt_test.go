@@ -250,7 +250,7 @@ func (m *maker) rangeLoop() {
 		m.line("for _, %s := range (%s) {", v, m.expr("[]Point", 2))
 		m.inLoop(v, "Point")
 	case 3:
-		m.line("for %s := range (%s) {", v, m.expr("string", 1))
+		m.line("for %s := range (%s) {\nfmt.Print(%s, \" \")", v, m.expr("string", 1), v)
 		m.inLoop(v, "int")
 	case 4:
 		m.line("for _, %s := range (%s) {", v, m.expr("string", 1))

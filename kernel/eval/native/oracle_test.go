@@ -16,7 +16,10 @@ import (
 	"github.com/gander-go/gander/kernel/eval/check"
 )
 
-var oracle = flag.Bool("oracle", false, "build the programs marked (go run) with the go command and write down what they print")
+var (
+	oracle      = flag.Bool("oracle", false, "build the programs marked (go run) with the go command and write down what they print")
+	onlyProgram = flag.String("program", "", "with -oracle, only the programs whose names contain this")
+)
 
 // TestOracle keeps the expectations of the programs honest: those whose first line says "(go run)" are what the go command's program prints,
 // those that say "(by hand)" follow from the rules of redefinition, which no Go program knows.
@@ -35,7 +38,7 @@ func TestOracle(t *testing.T) {
 		if byHand == byGo {
 			t.Errorf("%s: the first line must say (go run) or (by hand)", f)
 		}
-		if !*oracle || !byGo {
+		if !*oracle || !byGo || !strings.Contains(f, *onlyProgram) {
 			continue
 		}
 		want, err := goRun(readProgram(t, f))

@@ -17,6 +17,7 @@ var helpers = map[string]reflect.Value{
 	"Upper":       reflect.ValueOf(upper),
 	"Count":       reflect.ValueOf(func(n uint64) uint { return uint(min(n, maxCount)) }),
 	"SignedCount": reflect.ValueOf(signedCount),
+	"Chars":       reflect.ValueOf(chars),
 	"Rune":        reflect.ValueOf(char),
 	"Clear":       reflect.ValueOf(func(x any) { reflect.ValueOf(x).Clear() }),
 }
@@ -69,6 +70,14 @@ func signedCount(n int64) uint {
 		panic(runtimeError("negative shift amount"))
 	}
 	return uint(min(n, maxCount))
+}
+
+// chars are the characters of a string and where they begin.
+func chars(s string) (offsets []int, runes []rune) {
+	for i, r := range s {
+		offsets, runes = append(offsets, i), append(runes, r)
+	}
+	return offsets, runes
 }
 
 // char is string(n) for an integer n.
