@@ -125,6 +125,9 @@ func (f *reportFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	if c != analyze.Exact && !f.asJSON && !f.text {
+		return &usageError{errors.New("--convention goes with --json or --text; pages show exact figures")}
+	}
 	if c == analyze.Torch && f.columns == "" {
 		keys.Convention, keys.Python = c, true
 	}
