@@ -41,6 +41,9 @@ func TestModules(t *testing.T) {
 	}
 	defer l.Shutdown(context.Background())
 	e, out := l.Evaluator(), &transcript{}
+	if err := e.Get(context.Background(), "gonum.org/v1/gonum@"+gonum(t), func(string) {}); err != nil {
+		t.Fatal(err)
+	}
 	for i, code := range []string{
 		"import \"fmt\"\nimport \"example.com/notebook/shapes\"\nr := shapes.Rect{W: 2, H: 3}",
 		"fmt.Println(r.Area())",
@@ -59,6 +62,22 @@ func TestModules(t *testing.T) {
 	if got := out.text.String(); strings.ReplaceAll(got, "-2.0000000000000004", "-2") != want {
 		t.Errorf("printed\n%s\nwant\n%s", got, want)
 	}
+}
+
+// gonum is the version of gonum that this module requires, which is at hand.
+func gonum(t *testing.T) string {
+	t.Helper()
+	data, err := os.ReadFile("../../go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(data)) {
+		if f := strings.Fields(line); len(f) >= 2 && f[0] == "gonum.org/v1/gonum" {
+			return f[1]
+		}
+	}
+	t.Fatal("go.mod does not require gonum")
+	return ""
 }
 
 // memoryPerCell bounds what a compiled cell may cost the session process: its plugin is never unloaded.
