@@ -31,6 +31,7 @@ test: lint test-go test-race test-jupyter test-browser ## everything, set-up inc
 lint:
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo "not gofmt-clean:"; gofmt -l $$(git ls-files '*.go'); exit 1; }
 	$(GO) vet $(PKGS)
+	$(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2 $(PKGS)
 	cd notebooks && $(GO) vet ./...
 
 test-go: build

@@ -364,7 +364,7 @@ func TestSink(t *testing.T) {
 	if s, _ := Password("p: "); s != "p: true" {
 		t.Errorf("password: %q", s)
 	}
-	if New(1) == New(1) {
+	if a, b := New(1), New(1); a == b {
 		t.Error("two displays have one id")
 	}
 }

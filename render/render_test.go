@@ -419,7 +419,7 @@ func TestOutputsAreReproducible(t *testing.T) {
 			t.Fatal("the same trace gives different outputs")
 		}
 	}
-	if newID() == newID() {
+	if a, b := newID(), newID(); a == b {
 		t.Error("two outputs share an id")
 	}
 	b, err := Table(Grid{}, Options{ID: `"><script>`})

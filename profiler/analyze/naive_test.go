@@ -82,15 +82,15 @@ type naive struct {
 }
 
 type nev struct {
-	i         int
-	s         trace.Slice
-	class     trace.Class
-	name      string
-	track     trace.TrackID
-	parent    *nev
-	own       int64
-	mem, self [2]int64
-	gone      *nev
+	i      int
+	s      trace.Slice
+	class  trace.Class
+	name   string
+	track  trace.TrackID
+	parent *nev
+	own    int64
+	mem    [2]int64
+	gone   *nev
 }
 
 func (n *naive) host(c trace.Class) bool {

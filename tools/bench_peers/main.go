@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 )
 
 func main() {
+	defer func() { runtime.KeepAlive(sink) }()
 	if err := run(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "bench_peers:", err)
 		os.Exit(1)

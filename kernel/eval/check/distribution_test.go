@@ -24,6 +24,7 @@ var cannotSplit = map[string]bool{
 
 // programs calls f for every runnable program of one file in the test folder of the Go distribution.
 func programs(t *testing.T, f func(name, text string)) {
+	//lint:ignore SA1019 the tests run where they were built, with the toolchain that built them
 	root := filepath.Join(runtime.GOROOT(), "test")
 	n := 0
 	for _, g := range []string{"*.go", "*/*.go"} {

@@ -99,15 +99,6 @@ func (r *renderer) splice(lo, hi token.Pos, e *edits) string {
 	return b.String()
 }
 
-// list is the texts of l, separated by commas.
-func (r *renderer) list(l []ast.Expr) string {
-	var s []string
-	for _, x := range l {
-		s = append(s, r.node(x))
-	}
-	return strings.Join(s, ", ")
-}
-
 // visit adds the edits that m needs and reports whether its children are still to be visited.
 func (r *renderer) visit(m ast.Node, e *edits) bool {
 	switch m := m.(type) {
