@@ -16,7 +16,7 @@ import (
 var (
 	cells      = flag.Int("cells", 1000, "statement cells of TestManyStatements; its full run is 10000")
 	compiled   = flag.Int("compiled", 30, "compiled cells of TestManyCompiledCells; its full run is 200")
-	perCell    = int64(6 << 20) // what a compiled cell may keep in the session process; ARCHITECTURE.md states it
+	perCell    = int64(3 << 20) // what a compiled cell may keep in the session process; ARCHITECTURE.md states it
 	statements = []string{"total += %d %% 7", "for i := range 3 {\n\ttotal += i * %d\n}", "s := fmt.Sprint(total, %d)", "m[%d %% 50] = s", "if total > %d {\n\ttotal = 0\n}"}
 )
 
@@ -110,6 +110,9 @@ func TestManyCompiledCells(t *testing.T) {
 		before.session>>20, after.session>>20, (after.session-before.session)/n>>10, before.front>>20, after.front>>20, (after.front-before.front)/n>>10)
 	if (after.session-before.session)/n > perCell {
 		t.Errorf("a cell keeps more than %d MiB in the session process", perCell>>20)
+	}
+	if (after.front-before.front)/n > perCell/2 {
+		t.Errorf("a cell keeps more than %d MiB in the front process", perCell/2>>20)
 	}
 	if after.files > before.files+3 || after.goroutines > before.goroutines+3 {
 		t.Errorf("files or goroutines grow: %+v, then %+v", before, after)

@@ -24,7 +24,6 @@ var deviations = map[string]string{
 	"heapsampling.go":                "looks for main.f among the names of functions, which have the path of the cell's package",
 	"devirtualization_nil_panics.go": "looks for main.main.func1 among the names of functions",
 	"linkobj.go":                     "needs STDLIB_IMPORTCFG, which the distribution's own runner sets",
-	"uintptrescapes3.go":             "//go:uintptrescapes is about the statement that calls, which the engine wraps for go and defer",
 	"fixedbugs/bug347.go":            "looks for bug347.go among the files of callers; a cell is no such file",
 	"fixedbugs/bug348.go":            "looks for bug348.go among the files of callers",
 	"fixedbugs/bug369.go":            "needs STDLIB_IMPORTCFG, which the distribution's own runner sets",
@@ -37,7 +36,7 @@ var deviations = map[string]string{
 	"fixedbugs/issue21317.go":        "needs STDLIB_IMPORTCFG, which the distribution's own runner sets",
 	"fixedbugs/issue21879.go":        "prints the names of functions",
 	"fixedbugs/issue22083.go":        "looks for main.f in a stack trace",
-	"fixedbugs/issue24491a.go":       "//go:uintptrescapes is about the statement that calls, which the engine wraps for go and defer",
+	"fixedbugs/issue24491a.go":       "//go:uintptrescapes keeps an object alive during the call; the engine wraps calls in go and defer statements, which hold it longer",
 	"fixedbugs/issue27201.go":        "looks for issue27201.go:20 in a stack trace",
 	"fixedbugs/issue38093.go":        "imports syscall/js",
 	"fixedbugs/issue42076.go":        "has a variable of a type that only C may allocate; session variables are on the heap",
@@ -54,6 +53,7 @@ func TestDistribution(t *testing.T) {
 	if *distribution == 0 || testing.Short() {
 		t.Skip("SKIPPED: takes long; -distribution 1 runs them all")
 	}
+	//lint:ignore SA1019 the tests run where they were built, with the toolchain that built them
 	root := filepath.Join(runtime.GOROOT(), "test")
 	var files []string
 	for _, g := range []string{"*.go", "*/*.go"} {

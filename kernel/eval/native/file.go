@@ -88,16 +88,17 @@ func (f *file) embeddable(c *check.Checked, s *check.Symbol) string {
 	f.aliases[s] = s.Name
 	params, args := "", ""
 	if n, ok := c.Object(s).Type().(*types.Named); ok && n.TypeParams().Len() > 0 {
-		params, args = f.typeParams(c, n)
+		params, args = f.typeParams(c, n.TypeParams())
 	}
 	f.u.declare(f, fmt.Sprintf("type %s%s = %s%s\n", s.Name, params, f.symbol(s), args))
 	return s.Name
 }
 
-func (f *file) typeParams(c *check.Checked, n *types.Named) (params, args string) {
+// typeParams spells type parameters, and the arguments that pass them on.
+func (f *file) typeParams(c *check.Checked, list *types.TypeParamList) (params, args string) {
 	var p, a []string
-	for i := range n.TypeParams().Len() {
-		t := n.TypeParams().At(i)
+	for i := range list.Len() {
+		t := list.At(i)
 		name := t.Obj().Name()
 		if name == "_" {
 			name = fmt.Sprintf("p%d__", i)

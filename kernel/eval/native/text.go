@@ -132,13 +132,7 @@ func (u *unit) typeDecl(d *declared, r *renderer, b *strings.Builder) {
 	params, args := "", ""
 	if ts.TypeParams != nil {
 		if n, ok := d.c.Info.Defs[ts.Name].Type().(interface{ TypeParams() *types.TypeParamList }); ok {
-			var ps, as []string
-			for i := range n.TypeParams().Len() {
-				t := n.TypeParams().At(i)
-				ps = append(ps, t.Obj().Name()+" "+f.typeString(d.c, t.Constraint()))
-				as = append(as, t.Obj().Name())
-			}
-			params, args = "["+strings.Join(ps, ", ")+"]", "["+strings.Join(as, ", ")+"]"
+			params, args = f.typeParams(d.c, n.TypeParams())
 		}
 	}
 	if p.name != p.local {
