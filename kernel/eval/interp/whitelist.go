@@ -1,7 +1,7 @@
 package interp
 
 // construct is one entry of the whitelist: something that the lowering makes code for. Lowering a cell notes the constructs that
-// it relies on; Proof (proof.go) names the programs that show each to be right.
+// it relies on; proof.txt names the programs that show each to be right.
 type construct uint8
 
 const (

@@ -91,10 +91,42 @@ func (u *unit) plan() {
 					break
 				}
 			}
+			if !taken[d.decl.Sym] && u.callsAny(d, start) {
+				need(d)
+			}
 		}
 	}
 	u.emitted = list
 	u.assign()
+}
+
+// callsAny reports whether a declaration mentions one of the methods in start. What it uses by name does not tell: of v.M() it is v.
+func (u *unit) callsAny(d *declared, start map[*check.Symbol]bool) bool {
+	if !hasMethod(start) {
+		return false
+	}
+	found := false
+	ast.Inspect(d.decl.Node, func(n ast.Node) bool {
+		sel, ok := n.(*ast.SelectorExpr)
+		if !ok || found {
+			return !found
+		}
+		if fn, ok := d.c.Info.Uses[sel.Sel].(*types.Func); ok && fn.Signature().Recv() != nil {
+			s := d.c.Symbol(fn)
+			found = s != nil && (start[s] || start[u.e.resolve(s)])
+		}
+		return !found
+	})
+	return found
+}
+
+func hasMethod(set map[*check.Symbol]bool) bool {
+	for s := range set {
+		if s.Kind == check.MethodSymbol {
+			return true
+		}
+	}
+	return false
 }
 
 // receiver is the type that a method belongs to.
