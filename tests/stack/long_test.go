@@ -22,9 +22,9 @@ var (
 
 // sample is what two processes hold at a moment.
 type sample struct {
-	front, session          int64 // resident bytes
-	frontFiles, files       int
-	goroutines, goroutines2 int
+	front, session        int64 // resident bytes
+	frontFiles, files     int
+	goroutines, inSession int
 }
 
 // resident is the memory of a process in bytes.
@@ -48,7 +48,7 @@ func (b *book) measure() (s sample) {
 	b.t.Helper()
 	pid := 0
 	fmt.Sscan(b.ok("import (\"os\"; \"runtime/debug\"; \"runtime\")\ndebug.FreeOSMemory()\nos.Getpid()"), &pid)
-	fmt.Sscan(b.ok("runtime.NumGoroutine()"), &s.goroutines2)
+	fmt.Sscan(b.ok("runtime.NumGoroutine()"), &s.inSession)
 	runtime.GC()
 	time.Sleep(50 * time.Millisecond)
 	s.front, s.session = resident(b.t, os.Getpid()), resident(b.t, pid)
@@ -75,7 +75,7 @@ func TestManyStatements(t *testing.T) {
 	last := run(*cells)
 	after := b.measure()
 	t.Logf("%d cells; the first took %v each, the others %v\nbefore %+v\nafter  %+v", *cells, first, last, before, after)
-	if after.goroutines > before.goroutines+3 || after.goroutines2 > before.goroutines2+3 {
+	if after.goroutines > before.goroutines+3 || after.inSession > before.inSession+3 {
 		t.Error("goroutines grow")
 	}
 	if after.frontFiles > before.frontFiles+3 || after.files > before.files+3 {
