@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"compress/gzip"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/gander-go/gander/internal/atomicfile"
 	"github.com/gander-go/gander/kernel/cell"
 	"github.com/gander-go/gander/profiler/analyze"
 	"github.com/gander-go/gander/profiler/kineto"
@@ -219,7 +221,7 @@ func (m *call) writeFiles(t *trace.Trace, a *analyze.Analysis, o profileOptions)
 		}
 		path := m.path(name)
 		if err := writeFile(path, f); err != nil {
-			return fmt.Errorf("writing %s: %w", name, err)
+			return err
 		}
 		m.out.Stream(cell.Stdout, "wrote "+name+"\n")
 		return nil
@@ -256,41 +258,15 @@ func (m *call) writeFiles(t *trace.Trace, a *analyze.Analysis, o profileOptions)
 	return nil
 }
 
-// writeFile writes a file in whole or not at all, compressed when its name ends in .gz.
-func writeFile(path string, write func(w io.Writer) error) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), ".gander-*.tmp")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		f.Close()
-		if err != nil {
-			os.Remove(f.Name())
+// writeFile writes a file in whole or not at all, compressed when its name ends in .gz. Profiles of pprof compress
+// themselves.
+func writeFile(path string, write func(w io.Writer) error) error {
+	return atomicfile.Write(path, func(w io.Writer) error {
+		buf := bufio.NewWriterSize(w, 1<<18)
+		if !strings.HasSuffix(path, ".gz") || strings.HasSuffix(path, ".pb.gz") {
+			return errors.Join(write(buf), buf.Flush())
 		}
-	}()
-	buf := bufio.NewWriterSize(f, 1<<18)
-	var w io.Writer = buf
-	var gz *gzip.Writer
-	if strings.HasSuffix(path, ".gz") && !strings.HasSuffix(path, ".pb.gz") {
-		gz = gzip.NewWriter(buf)
-		w = gz
-	}
-	if err := write(w); err != nil {
-		return err
-	}
-	if gz != nil {
-		if err := gz.Close(); err != nil {
-			return err
-		}
-	}
-	if err := buf.Flush(); err != nil {
-		return err
-	}
-	if err := f.Chmod(0o644); err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+		gz := gzip.NewWriter(buf)
+		return errors.Join(write(gz), gz.Close(), buf.Flush())
+	})
 }
