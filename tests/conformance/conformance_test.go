@@ -12,6 +12,7 @@ import (
 	"github.com/gander-go/gander/internal/shared"
 	"github.com/gander-go/gander/kernel/cell"
 	"github.com/gander-go/gander/kernel/eval"
+	"github.com/gander-go/gander/kernel/session/link"
 )
 
 // program is a text of the form
@@ -96,7 +97,7 @@ func start(t *testing.T) *compose.Language {
 }
 
 // outcome counts how programs of one mode ended.
-type outcome struct{ right, refused, wrong int }
+type outcome struct{ right, refused, wrong, interpreted int }
 
 // play runs one program in a fresh session state. In interp mode a refused cell ends the program: that is allowed, a
 // wrong answer is not.
@@ -109,7 +110,10 @@ func play(t *testing.T, e *eval.Evaluator, p program, mode string, o *outcome) {
 	out := &transcript{}
 	for i, code := range p.cells {
 		c := &cell.Cell{N: i + 1, Code: code}
-		r, _ := e.Run(ctx, c, code, 1, eval.RunOptions{Engine: mode}, out, noInput{})
+		r, u := e.Run(ctx, c, code, 1, eval.RunOptions{Engine: mode}, out, noInput{})
+		if u.Ran && u.Engine == link.EngineInterp {
+			o.interpreted++
+		}
 		if r.Err != nil && r.Err.Name == "NotSupported" && mode == eval.Interp {
 			o.refused++
 			if got := out.text.String(); !strings.HasPrefix(p.stdout, got) {
@@ -137,15 +141,40 @@ func playAll(t *testing.T, files []string) {
 		t.Fatal("there are no programs")
 	}
 	e := start(t).Evaluator()
+	proves := proofs(t)
 	for _, mode := range []string{eval.Auto, eval.Native, eval.Interp} {
 		var o outcome
 		t.Run(mode, func(t *testing.T) {
 			for _, f := range files {
-				t.Run(strings.TrimSuffix(filepath.Base(f), ".txt"), func(t *testing.T) { play(t, e, readProgram(t, f), mode, &o) })
+				name := strings.TrimSuffix(filepath.Base(f), ".txt")
+				t.Run(name, func(t *testing.T) {
+					before := o.interpreted
+					play(t, e, readProgram(t, f), mode, &o)
+					if mode == eval.Auto && proves[name] && o.interpreted == before {
+						t.Error("it is named in the proof of the interpreter's whitelist, but none of its cells was interpreted")
+					}
+				})
 			}
 		})
 		t.Logf("%s: %d right, %d refused, %d wrong of %d programs", mode, o.right, o.refused, o.wrong, len(files))
 	}
+}
+
+// proofs are the programs that the interpreter's whitelist rests on.
+func proofs(t *testing.T) map[string]bool {
+	t.Helper()
+	data, err := os.ReadFile("../../kernel/eval/interp/proof.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	for line := range strings.Lines(string(data)) {
+		_, list, _ := strings.Cut(line, "\t")
+		for _, name := range strings.Fields(list) {
+			names[name] = true
+		}
+	}
+	return names
 }
 
 // TestPrograms runs the project's own programs.

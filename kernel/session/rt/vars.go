@@ -47,10 +47,49 @@ func Define[T any](name string) *T {
 func DefineType(name string, t reflect.Type) *Variable {
 	if v := Lookup(name); v != nil && v.Type == t {
 		return v
+	} else if v != nil && identical(v.Type, t) {
+		v = &Variable{name, t, v.Ptr}
+		setVariable(v)
+		return v
 	}
 	v := &Variable{name, t, reflect.New(t).UnsafePointer()}
 	setVariable(v)
 	return v
+}
+
+// identical reports whether two types are the same to the language. Where reflect has made a type for an interpreted cell, and a plugin
+// that is loaded later brings that type itself, there are two descriptions of it.
+func identical(a, b reflect.Type) bool {
+	if a == b {
+		return true
+	}
+	if a.Kind() != b.Kind() || a.Name() != "" || b.Name() != "" {
+		return false
+	}
+	switch a.Kind() {
+	case reflect.Map:
+		return identical(a.Key(), b.Key()) && identical(a.Elem(), b.Elem())
+	case reflect.Array:
+		return a.Len() == b.Len() && identical(a.Elem(), b.Elem())
+	case reflect.Slice, reflect.Pointer:
+		return identical(a.Elem(), b.Elem())
+	case reflect.Func:
+		if a.NumIn() != b.NumIn() || a.NumOut() != b.NumOut() || a.IsVariadic() != b.IsVariadic() {
+			return false
+		}
+		for i := range a.NumIn() {
+			if !identical(a.In(i), b.In(i)) {
+				return false
+			}
+		}
+		for i := range a.NumOut() {
+			if !identical(a.Out(i), b.Out(i)) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
 }
 
 func setVariable(v *Variable) {
