@@ -34,6 +34,10 @@ func (e *Evaluator) plainError(name, msg string) *cell.UserError {
 
 // compileError is the error of a cell that does not check.
 func (e *Evaluator) compileError(diags []cell.Diagnostic) *cell.UserError {
+	if d := &diags[0]; strings.HasPrefix(d.Message, "In[") {
+		// An earlier cell is wrong now: only a package that has changed on disk can make it so.
+		d.Message += "\nA package has changed so that it no longer fits what that cell defined. Change it back, or use %reset."
+	}
 	ue := &cell.UserError{Name: "CompileError", Diags: diags, Message: strings.Split(diags[0].Message, "\n")[0]}
 	if n := len(diags); n > 1 {
 		ue.Message += fmt.Sprintf(" (and %d more errors)", n-1)
