@@ -12,9 +12,6 @@ if [ -z "$python" ]; then
         echo "bench-peers: setting up PyTorch, HTA and the TensorBoard plugin in $venv (once; downloads up to 3 GB)" >&2
         rm -rf "$venv"
         python3 -m venv "$venv"
-        # The CPU build of PyTorch is enough and a tenth of the size, where its index can be reached.
-        "$venv/bin/pip" install --quiet --disable-pip-version-check --timeout 20 --retries 1 \
-            --index-url https://download.pytorch.org/whl/cpu "$(grep '^torch==' tools/requirements-peers.txt)" >&2 || true
         "$venv/bin/pip" install --quiet --disable-pip-version-check -r tools/requirements-peers.txt >&2
         touch "$stamp"
     fi
