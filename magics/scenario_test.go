@@ -287,6 +287,7 @@ var masks = []struct {
 	{regexp.MustCompile(`\b0x[0-9a-f]+\b`), "<address>"},
 	{regexp.MustCompile(`-{4,}`), "---"},
 	{regexp.MustCompile(`={4,}`), "==="},
+	{regexp.MustCompile(`\bin \d+ objects?\b`), "in <n> objects"}, // the runtime's own now and then among them
 	{regexp.MustCompile(`(?m)^The slowest run took .*\n`), ""},
 	{regexp.MustCompile(`[ \t]+`), " "},
 	{regexp.MustCompile(`(?m) $`), ""},
