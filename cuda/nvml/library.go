@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"runtime"
 	"strings"
 	"sync"
 	"unsafe"
@@ -52,6 +53,9 @@ func Open() (*Library, error) {
 	}
 	name := C.CString(file)
 	defer C.free(unsafe.Pointer(name))
+	// The reason is dlerror's, which belongs to the thread.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	if why := C.gander_nvml_open(name); why != nil {
 		return nil, &Missing{Why: C.GoString(why), Fix: "it comes with NVIDIA's driver", NoLibrary: true}
 	}

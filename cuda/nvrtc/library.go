@@ -85,6 +85,7 @@ import "C"
 import (
 	"fmt"
 	"os"
+	"runtime"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -104,6 +105,9 @@ type Library struct {
 // Open opens the NVRTC that fits a driver for CUDA of major version fits best; 0 means any. The error is a *Missing where
 // there is none.
 func Open(fits int) (*Library, error) {
+	// The reason why a file cannot be opened is dlerror's, which belongs to the thread.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	api := (*C.nvrtc)(C.calloc(1, C.sizeof_nvrtc))
 	first := ""
 	for _, f := range search(fits).Files() {
