@@ -36,7 +36,7 @@ lint:
 
 test-go: build
 	bin/gander doctor --warm
-	GANDER_CHROMIUM=$$(tools/chromium.sh) $(GO) test -timeout 40m $(PKGS)
+	GANDER_CHROMIUM=$$(tools/chromium.sh) $(GO) test -p 1 -timeout 40m $(PKGS) # one package at a time: many start processes
 	cd notebooks && $(GO) test ./...
 
 test-race: build
