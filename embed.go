@@ -20,6 +20,7 @@ import "embed"
 //go:embed kernel/session/worker/plugins/*.go
 //go:embed profiler/*.go
 //go:embed profiler/analyze/*.go
+//go:embed profiler/cellstack/*.go
 //go:embed profiler/goruntime/*.go
 //go:embed profiler/hooks/gonum/*.go
 //go:embed profiler/insession/*.go

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/gander-go/gander/profiler/cellstack"
 	"github.com/gander-go/gander/profiler/goruntime"
 	"github.com/gander-go/gander/profiler/record"
 	"github.com/gander-go/gander/profiler/trace"
@@ -272,6 +273,7 @@ func (p *Profile) complete() {
 		}
 	}
 	c.usage.addTo(t)
+	cellstack.Plain(t, nil)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, q := range p.warnings {

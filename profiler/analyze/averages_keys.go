@@ -217,10 +217,11 @@ func frameText(t *trace.Trace, id trace.FrameID) string {
 		return "?"
 	}
 	f := t.Frames[id]
-	if f.File == 0 {
-		return t.Strings.Get(f.Func)
+	name, file := t.Strings.Get(f.Func), t.Strings.Get(f.File)
+	if file == "" || strings.HasPrefix(name, file+":") { // the statements of a cell are named by their place
+		return name
 	}
-	return fmt.Sprintf("%s(%d): %s", t.Strings.Get(f.File), f.Line, t.Strings.Get(f.Func))
+	return fmt.Sprintf("%s(%d): %s", file, f.Line, name)
 }
 
 // overload returns the overload name of an operator, which Kineto writes among its other arguments.
