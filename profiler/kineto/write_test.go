@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -171,4 +172,25 @@ func TestWriteEmptyTrace(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out.Bytes())
 	}
 	mustRead(t, out.Bytes(), ReadOptions{})
+}
+
+// TestArrowsThatShareAnID writes one start with several ends, a chain with steps and a start without an end as such.
+func TestArrowsThatShareAnID(t *testing.T) {
+	end := func(ph string, id, ts int) string {
+		return fmt.Sprintf(`{"ph":%q,"id":%d,"ts":%d,"pid":1,"tid":1,"cat":"ac2g","name":"ac2g"}`, ph, id, ts)
+	}
+	text := "[" + strings.Join([]string{
+		end("s", 1, 0), end("f", 1, 3), end("f", 1, 5), end("f", 1, 7),
+		end("s", 2, 0), end("t", 2, 4), end("t", 2, 6), end("f", 2, 9),
+		end("s", 3, 0), end("s", 3, 0), end("f", 3, 2), end("s", 3, 4), end("f", 3, 4),
+		end("f", 4, 1), end("s", 4, 2), end("f", 4, 3),
+	}, ",") + "]"
+	tr, _ := mustRead(t, []byte(text), ReadOptions{})
+	if len(tr.Flows) != 3+3+3+2 {
+		t.Fatalf("%d arrows", len(tr.Flows))
+	}
+	out := string(roundTrip(t, tr))
+	if s, steps, f := strings.Count(out, `"ph":"s"`), strings.Count(out, `"ph":"t"`), strings.Count(out, `"ph":"f"`); s != 6 || steps != 2 || f != 8 {
+		t.Errorf("%d starts, %d steps, %d ends", s, steps, f)
+	}
 }
