@@ -11,6 +11,7 @@ import (
 	"image/png"
 	"io"
 	"math"
+	"math/big"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -60,6 +61,8 @@ func TestText(t *testing.T) {
 		{[]int{1, 2}, "[1 2]"}, {map[string]int{"b": 2, "a": 1}, "map[a:1 b:2]"},
 		{errors.New("bad"), "bad"}, {celsius(21.5), "21.5 °C"}, {[]celsius{1}, "[1.0 °C]"}, {time.Second, "1s"},
 		{[]any{1, "x", nil}, "[1 x <nil>]"}, {json.RawMessage(`{"a":1}`), `{"a":1}`}, {complex(1, 2), "(1+2i)"},
+		{big.NewInt(7), "7"}, {[]*big.Int{big.NewInt(7), nil}, "[7 <nil>]"}, {struct{ N *big.Int }{big.NewInt(7)}, "{N:7}"},
+		{func(int) string { return "" }, "func(int) string"}, {(func())(nil), "<nil>"}, {make(chan int, 5), "chan int (len 0, cap 5)"},
 		{[2]point{}, "[{X:0 Y:0 note:} {X:0 Y:0 note:}]"}, {struct{ P *int }{nil}, "{P:<nil>}"},
 	}
 	for _, tt := range tests {

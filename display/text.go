@@ -17,8 +17,9 @@ const (
 	maxDepth = 16
 )
 
-// text is the plain text form of v: as %+v prints it (errors as %v) while it is small, cut with a note otherwise. The
-// cost does not grow with the size of v.
+// text is the plain text form of v: as %+v prints it while it is small, cut with a note otherwise; values that format
+// themselves as %v prints them, since to a Formatter %+v is another question (big.Int answers it with a sign). The cost does
+// not grow with the size of v.
 func text(v any) string {
 	switch x := v.(type) {
 	case nil:
@@ -29,13 +30,22 @@ func text(v any) string {
 		return cut(string(x), maxText)
 	case json.RawMessage:
 		return cut(string(x), maxText)
-	case error:
+	case error, fmt.Stringer, fmt.Formatter:
 		return cut(fmt.Sprintf("%v", x), maxText)
-	case fmt.Stringer, fmt.Formatter:
-		return cut(fmt.Sprintf("%+v", x), maxText)
+	}
+	rv := reflect.ValueOf(v)
+	switch rv.Kind() { // of which fmt knows only the address
+	case reflect.Func:
+		if !rv.IsNil() {
+			return cut(rv.Type().String(), maxText)
+		}
+	case reflect.Chan:
+		if !rv.IsNil() {
+			return cut(fmt.Sprintf("%s (len %d, cap %d)", rv.Type(), rv.Len(), rv.Cap()), maxText)
+		}
 	}
 	var p printer
-	p.print(reflect.ValueOf(v), 0)
+	p.print(rv, 0)
 	return cut(p.b.String(), maxText)
 }
 
@@ -55,7 +65,7 @@ type printer struct{ b strings.Builder }
 
 // print formats v, which is at depth in the value shown.
 func (p *printer) print(v reflect.Value, depth int) {
-	if nodes := maxNodes; small(v, depth, &nodes) {
+	if nodes := maxNodes; isFormatter(v) || small(v, depth, &nodes) {
 		p.small(v, depth)
 		return
 	}
@@ -121,7 +131,19 @@ func (p *printer) small(v reflect.Value, depth int) {
 		fmt.Fprintf(&p.b, "%#x", v.Pointer()) // as fmt does below the top
 		return
 	}
+	if isFormatter(v) {
+		fmt.Fprintf(&p.b, "%v", v)
+		return
+	}
 	fmt.Fprintf(&p.b, "%+v", v)
+}
+
+func isFormatter(v reflect.Value) bool {
+	if !v.IsValid() || !v.CanInterface() {
+		return false
+	}
+	_, ok := v.Interface().(fmt.Formatter)
+	return ok
 }
 
 // hasText reports whether fmt would ask v's own methods.
@@ -136,9 +158,10 @@ func hasText(v reflect.Value) bool {
 	return false
 }
 
-// small reports whether fmt would visit no more than *nodes values to print v, and takes them from *nodes.
+// small reports whether fmt would visit no more than *nodes values to print v, none inside it a Formatter, and takes them
+// from *nodes.
 func small(v reflect.Value, depth int, nodes *int) bool {
-	if *nodes--; *nodes < 0 || depth > maxDepth {
+	if *nodes--; *nodes < 0 || depth > maxDepth || depth > 0 && isFormatter(v) {
 		return false
 	}
 	switch v.Kind() {

@@ -25,7 +25,7 @@ func listMagics() string {
 		fmt.Fprintf(&b, "%-44s %s\n", m.use, m.help)
 	}
 	b.WriteString("!command" + strings.Repeat(" ", 37) + "runs a shell command\n")
-	b.WriteString("expr?" + strings.Repeat(" ", 40) + "shows what is known about a name")
+	b.WriteString("expr?, expr??" + strings.Repeat(" ", 32) + "shows what is known about a name, and its source")
 	return b.String()
 }
 
@@ -80,8 +80,8 @@ func historyLine(m *call) *cell.Result {
 	return textResult(strings.TrimRight(b.String(), "\n"))
 }
 
-// describe answers expr? by a page.
-func (m *call) describe(expr string) *cell.Result {
+// describe answers expr?, or with the source expr??, by a page.
+func (m *call) describe(expr string, source bool) *cell.Result {
 	expr = strings.TrimSpace(expr)
 	var b *cell.Bundle
 	if name := strings.TrimLeft(expr, "%"); name != expr {
@@ -90,7 +90,11 @@ func (m *call) describe(expr string) *cell.Result {
 			b = &t
 		}
 	} else {
-		b = m.lang.Inspect(m.ctx, expr, len(expr), 1)
+		detail := 0
+		if source {
+			detail = 1
+		}
+		b = m.lang.Inspect(m.ctx, expr, len(expr), detail)
 	}
 	if b == nil {
 		return m.failure(fmt.Errorf("nothing is known about %s", expr))

@@ -130,8 +130,8 @@ func (e *Engine) runSegment(s segment, m *call, o RunOptions) *cell.Result {
 		return mg.line(m)
 	case shell:
 		return m.shell("sh", []string{"-c", s.text}, "")
-	case help:
-		return m.describe(s.text)
+	case help, source:
+		return m.describe(s.text, s.kind == source)
 	}
 	o.Quiet = o.Quiet || !m.last
 	r, _ := e.lang.Run(m.ctx, m.cell, s.text, s.line, o, m.out, m.in)

@@ -74,6 +74,29 @@ func names() []string {
 	return out
 }
 
+// instead tells what does here what magics of IPython and its extensions do there.
+var instead = map[string]string{
+	"prun":       "%%profile tells where the time goes",
+	"lprun":      "%%profile --sample 250 tells where the time goes",
+	"mprun":      "%%profile --profile-memory and %%memit tell of memory",
+	"pip":        "%get PATH[@VERSION] adds a Go module",
+	"conda":      "%get PATH[@VERSION] adds a Go module",
+	"mamba":      "%get PATH[@VERSION] adds a Go module",
+	"uv":         "%get PATH[@VERSION] adds a Go module",
+	"autoreload": "packages that change on disk are built again by themselves",
+	"load_ext":   "everything is loaded already (%lsmagic lists it)",
+	"matplotlib": "a display.Chart draws lines: display.Chart? tells how",
+	"ls":         "!ls lists files",
+	"script":     "%%bash runs the shell",
+	"python":     "cells are Go; !python3 FILE runs a script",
+	"capture":    "results are Go values: assign them",
+	"pinfo":      "write expr? instead",
+	"pinfo2":     "write expr?? instead",
+	"edit":       "%load FILE puts a file into the cell",
+	"debug":      "an error names the cell and the line of every frame of yours",
+	"pdb":        "an error names the cell and the line of every frame of yours",
+}
+
 // find looks a magic up. The error names the nearest one that exists in the form asked for.
 func find(name string, cellForm bool) (*magic, error) {
 	m := registry[name]
@@ -82,6 +105,8 @@ func find(name string, cellForm bool) (*magic, error) {
 		mark = "%%"
 	}
 	switch {
+	case m == nil && instead[name] != "":
+		return nil, usagef("there is no magic %s%s; %s", mark, name, instead[name])
 	case m == nil:
 		if near := nearest(name, names()); near != "" {
 			return nil, usagef("there is no magic %s%s; did you mean %s%s? (%%lsmagic lists all)", mark, name, mark, near)

@@ -16,6 +16,7 @@ const (
 	lineMagic             // %name args
 	shell                 // !command
 	help                  // expr? or ?expr
+	source                // expr?? or ??expr
 )
 
 // segment is a run of whole lines of a cell that one party handles.
@@ -30,7 +31,7 @@ type segment struct {
 // A line whose first character is '%' is a magic when it does not stand inside a string or comment: no Go statement
 // can begin with '%', and none can be continued by it. A line is a shell command when '!' is its very first character,
 // no bracket is open, and the line before it ends a statement, because '!' also begins an operand. A line that ends
-// with '?' outside strings and comments asks for help; '?' is no Go token.
+// with '?' outside strings and comments asks for help, or with "??" for the source; '?' is no Go token.
 func split(code string) []segment {
 	var out []segment
 	var s scanState
@@ -54,7 +55,7 @@ func split(code string) []segment {
 		}
 		flush(i + 2)
 		seg := segment{kind, i + 1, text}
-		for kind != help && strings.HasSuffix(seg.text, `\`) && i+1 < len(lines) {
+		for kind < help && strings.HasSuffix(seg.text, `\`) && i+1 < len(lines) {
 			i++
 			seg.text = strings.TrimSuffix(seg.text, `\`) + " " + strings.TrimSpace(lines[i])
 		}
@@ -80,21 +81,30 @@ func (s *scanState) magic(line string) (segmentKind, string, bool) {
 	trimmed := strings.TrimSpace(line)
 	switch {
 	case magicHelp.MatchString(trimmed):
-		return help, strings.Trim(trimmed, "?"), true
+		return question(trimmed)
 	case strings.HasPrefix(trimmed, "%") && len(trimmed) > 1 && isNameByte(trimmed[1]):
 		return lineMagic, trimmed[1:], true
 	case strings.HasPrefix(line, "!") && len(trimmed) > 1 && s.depth == 0 && s.endsStatement():
 		return shell, line[1:], true
 	case s.depth == 0 && s.endsStatement() && strings.HasPrefix(trimmed, "?") && len(trimmed) > 1:
-		return help, strings.TrimLeft(trimmed, "?"), true
+		return question(trimmed)
 	case s.depth == 0 && s.endsStatement() && strings.HasSuffix(trimmed, "?") && len(trimmed) > 1:
 		probe := *s
 		probe.feed(line)
 		if probe.last == '?' {
-			return help, strings.TrimRight(trimmed, "?"), true
+			return question(trimmed)
 		}
 	}
 	return 0, "", false
+}
+
+// question takes the marks off a line that asks for help; two of them ask for the source, too.
+func question(line string) (segmentKind, string, bool) {
+	kind := help
+	if strings.HasPrefix(line, "??") || strings.HasSuffix(line, "??") {
+		kind = source
+	}
+	return kind, strings.Trim(line, "?"), true
 }
 
 // endsStatement reports whether a newline at this point would end the statement.

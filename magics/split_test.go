@@ -20,7 +20,7 @@ func TestSplit(t *testing.T) {
 		{"negation inside call", "f(\n!b,\n)", `code@1 "f(\n!b,\n)"`},
 		{"shell after code", "x := 1\n!ls", `code@1 "x := 1\n" shell@2 "ls"`},
 		{"help behind", "fmt.Println?", `help@1 "fmt.Println"`},
-		{"help twice", "fmt.Println??", `help@1 "fmt.Println"`},
+		{"help twice", "fmt.Println??", `source@1 "fmt.Println"`},
 		{"help in front", "?fmt", `help@1 "fmt"`},
 		{"question in string", `s := "why?"`, `code@1 "s := \"why?\""`},
 		{"question in comment", "f() // why?", `code@1 "f() // why?"`},
@@ -30,7 +30,7 @@ func TestSplit(t *testing.T) {
 	} {
 		var got []string
 		for _, s := range split(tc.code) {
-			got = append(got, fmt.Sprintf("%s@%d %q", [...]string{"code", "line", "shell", "help"}[s.kind], s.line, s.text))
+			got = append(got, fmt.Sprintf("%s@%d %q", [...]string{"code", "line", "shell", "help", "source"}[s.kind], s.line, s.text))
 		}
 		if g := strings.Join(got, " "); g != tc.want {
 			t.Errorf("%s:\n got %s\nwant %s", tc.name, g, tc.want)
