@@ -95,7 +95,11 @@ func (b *builder) ids() {
 		}
 	}
 	for i := range r.Calls {
-		b.calls[r.Calls[i].Correlation] = &r.Calls[i]
+		c := &r.Calls[i]
+		// A call of the runtime and the driver's that it makes may share an id: the earlier one made the launch.
+		if old := b.calls[c.Correlation]; old == nil || c.Start != 0 && c.Start < old.Start {
+			b.calls[c.Correlation] = c
+		}
 	}
 	for _, c := range r.Contexts {
 		b.contexts[c.ID] = c.Device

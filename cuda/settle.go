@@ -13,7 +13,9 @@ import (
 //  2. Memory events go to the track of the span of the call that they happened in.
 //  3. Calls move from their thread's track to their span's, which lies around them: the two clocks differ by less than a
 //     microsecond, and what sticks out by that much is cut.
-//  4. An arrow goes from each call to the device work that it caused.
+//  4. An arrow goes from each call to the device work that it caused. Where a call of the runtime and the call of the driver
+//     that it makes share an id, it is the runtime's, which lies around the other.
+//  5. Spans and launches of graphs are shown as ranges on the streams (see ranges).
 func settle(t *trace.Trace) {
 	s := t.Slices
 	spans := map[int64]int32{}
@@ -32,7 +34,7 @@ func settle(t *trace.Trace) {
 	settleMemory(t, calls, spans)
 	byCorr := make(map[int64]int32, len(calls))
 	for _, i := range calls {
-		if s[i].Corr != 0 {
+		if old, ok := byCorr[s[i].Corr]; s[i].Corr != 0 && (!ok || t.Class(&s[old]) != trace.ClassRuntime) {
 			byCorr[s[i].Corr] = i
 		}
 		if n, ok := spans[s[i].Ext]; ok && s[i].Ext != 0 {
@@ -50,6 +52,8 @@ func settle(t *trace.Trace) {
 			ToTrack: s[i].Track, ToTime: s[i].Start, From: trace.NoSlice, To: trace.NoSlice,
 		})
 	}
+	ranges(t)
+	graphRanges(t)
 }
 
 // maxSkew is how far a call may stick out of its span by the clocks alone, ns. One that sticks out further was made when

@@ -305,6 +305,7 @@ func check(t *testing.T, tr *trace.Trace, truth []done) {
 			flows++
 		}
 	}
+	checkRanges(t, tr)
 	work := count["kernel"] + count["copy"] + count["set"]
 	t.Logf("%v: %d of them in the trace, %d tied to their span; %d arrows", count, seen, tied, flows)
 	if flows != work {
@@ -321,6 +322,30 @@ func check(t *testing.T, tr *trace.Trace, truth []done) {
 	}
 	if extra != work {
 		t.Errorf("%d pieces of device work in the trace, and %d were done", extra, work)
+	}
+}
+
+// checkRanges has every piece of work lie in a range of the span that launched it, on its own stream.
+func checkRanges(t *testing.T, tr *trace.Trace) {
+	t.Helper()
+	type key struct {
+		ext   int64
+		track trace.TrackID
+	}
+	ranges := map[key]*trace.Slice{}
+	for i := range tr.Slices {
+		if s := &tr.Slices[i]; tr.Class(s) == trace.ClassDeviceAnnotation {
+			ranges[key{s.Ext, s.Track}] = s
+		}
+	}
+	for i := range tr.Slices {
+		s := &tr.Slices[i]
+		if !tr.Class(s).DeviceWork() {
+			continue
+		}
+		if r := ranges[key{s.Ext, s.Track}]; r == nil || r.Start >= s.Start || r.End() <= s.End() {
+			t.Errorf("%s at %d lies in no range of its span: %+v", tr.Name(s), s.Start, r)
+		}
 	}
 }
 
