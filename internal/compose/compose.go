@@ -31,6 +31,7 @@ import (
 	"github.com/gander-go/gander/kernel/session/link"
 	symbols "github.com/gander-go/gander/kernel/session/worker/interp"
 	"github.com/gander-go/gander/magics"
+	"github.com/gander-go/gander/profiler/cellstack"
 	"github.com/gander-go/gander/profiler/gotrace"
 	"github.com/gander-go/gander/profiler/trace"
 )
@@ -122,7 +123,8 @@ func (l *Language) begin() error {
 	if l.session, err = session.Start(l.ctx, cfg); err != nil {
 		return err
 	}
-	ec := eval.Config{Runner: l.session, Interp: interp.New(interp.Options{HotLoops: ws == nil}), NoNative: noNative, Preimport: preimported}
+	ec := eval.Config{Runner: l.session, NoNative: noNative, Preimport: preimported}
+	options := interp.Options{HotLoops: ws == nil}
 	mc := mods.Config{Dir: filepath.Join(l.temp, "module"), Notebook: l.dir, Carried: interp.Packages, Symbols: symbols.Symbols}
 	if ws != nil {
 		mc.Go, mc.GOROOT, mc.Env, mc.Base = ws.Go, ws.GOROOT, ws.Env, ws.Dir
@@ -138,8 +140,9 @@ func (l *Language) begin() error {
 		if err != nil {
 			return err
 		}
-		ec.Native = l.native
+		ec.Native, options.Tables = l.native, l.native
 	}
+	ec.Interp = interp.New(options)
 	l.eval = eval.New(ec)
 	l.packages = packages
 	l.eval.Warm()
@@ -392,8 +395,16 @@ func (l *Language) StopRecording(ctx context.Context) (*trace.Trace, error) {
 		return nil, err
 	}
 	t, err := trace.Decode(bytes.NewReader(b))
-	if err != nil || len(t.Attachments) == 0 {
-		return t, err
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err == nil {
+			cellstack.Plain(t, l.eval.Translate)
+		}
+	}()
+	if len(t.Attachments) == 0 {
+		return t, nil
 	}
 	gotrace.MergeAttachments(t, gotrace.Options{})
 	if invalid := t.Validate(); invalid != nil {

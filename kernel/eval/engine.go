@@ -30,6 +30,12 @@ type Translator interface {
 	Translate(text string) string
 }
 
+// Learner is implemented by engines that may lack something for a cell that they support, which they can get.
+type Learner interface {
+	// Learn is told that another engine has built c instead. It returns at once.
+	Learn(c *check.Checked)
+}
+
 // Reloader is implemented by engines that remember packages which cells import.
 type Reloader interface {
 	// Reload is told that packages have changed, in the session's module or on disk (no paths: any may have). Units that are

@@ -209,7 +209,7 @@ func (e *Evaluator) once(ctx context.Context, c *cell.Cell, code string, line in
 		lost = e.resetIfLost()
 		return &cell.Result{Err: e.plainError("SessionError", err.Error())}, u, lost
 	}
-	if b.unit.Engine == link.EngineNative {
+	if len(b.unit.Plugins) > 0 {
 		e.noteLoaded(checked)
 	}
 	u.Ran, u.Wall, u.CPU, u.System, u.Bytes, u.Objects = true, done.Wall, done.CPU, done.System, done.Allocs, done.Mallocs
@@ -338,11 +338,17 @@ func (e *Evaluator) build(ctx context.Context, c *check.Checked, o RunOptions) (
 	if len(try) == 0 {
 		return nil, e.refused(o.Engine, why)
 	}
+	o.Only = len(try) == 1
 	var err error
-	for _, eng := range try {
+	for i, eng := range try {
 		b := &built{engine: eng}
 		b.unit, b.commit, err = eng.Build(ctx, c, o.BuildOptions)
 		if err == nil {
+			for _, before := range try[:i] {
+				if l, ok := before.(Learner); ok {
+					l.Learn(c)
+				}
+			}
 			return b, nil
 		}
 		var ue *cell.UserError

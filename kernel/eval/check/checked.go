@@ -182,4 +182,5 @@ type BuildOptions struct {
 	Instrument bool // record spans for the calls that the cell's code makes
 	Top        bool // of those, only the calls that the cell's own statements make
 	Quiet      bool // the value of the trailing expression is not wanted
+	Only       bool // no other engine could take the cell, so that what is missing is made now
 }

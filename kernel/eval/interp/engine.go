@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"go/types"
 
+	"github.com/gander-go/gander/kernel/cell"
 	"github.com/gander-go/gander/kernel/eval/check"
 	"github.com/gander-go/gander/kernel/session/link"
 )
@@ -14,7 +16,28 @@ type Options struct {
 	// HotLoops lets it run loops whose number of rounds is not known to be small. They are right but slow: where cells
 	// can be compiled, they are better refused.
 	HotLoops bool
+	// Tables makes the symbols of packages that the session process does not carry known to it. Without it, cells that
+	// use such packages are refused.
+	Tables Tables
 }
+
+// Table is a built symbol table of a package.
+type Table struct {
+	Name   string // under which the plugin registers it with package rt
+	Plugin string // file
+}
+
+// Tables builds symbol tables; the compiled engine does. A package is used by one goroutine at a time.
+type Tables interface {
+	// Table returns the table of p. Where it is not built it is built now if wait is set, otherwise the error is ErrNoTable.
+	// Another error means that it cannot be had.
+	Table(ctx context.Context, p *types.Package, wait bool) (Table, error)
+	// BuildTable begins to build the table of p and returns.
+	BuildTable(p *types.Package)
+}
+
+// ErrNoTable is the error of Tables for a table that is not built yet.
+var ErrNoTable = errors.New("the package's symbols are not at hand yet")
 
 // Engine implements eval.Engine.
 type Engine struct{ o Options }
@@ -31,13 +54,39 @@ func (e *Engine) Supports(c *check.Checked) (ok bool, reason string) {
 	return true, ""
 }
 
-// Build implements eval.Engine.
-func (e *Engine) Build(_ context.Context, c *check.Checked, o check.BuildOptions) (link.Unit, func(), error) {
+// Build implements eval.Engine. A table that is missing is built where no other engine could take the cell.
+func (e *Engine) Build(ctx context.Context, c *check.Checked, o check.BuildOptions) (link.Unit, func(), error) {
 	l, err := e.lower(c, o)
 	if err != nil {
 		return link.Unit{}, nil, fmt.Errorf("interpreting In[%d]: the cell %w", c.N, err)
 	}
-	return l.unit(), func() {}, nil
+	u := l.unit()
+	for _, p := range l.foreign {
+		t, err := e.o.Tables.Table(ctx, p, o.Only)
+		if err != nil {
+			if o.Only && ctx.Err() == nil {
+				err = &cell.UserError{Name: "NotSupported", Message: "the interpreter cannot use package " + p.Path() + ": " + err.Error()}
+			}
+			return link.Unit{}, nil, err
+		}
+		u.Plugins = append(u.Plugins, t.Plugin)
+		if u.Tables == nil {
+			u.Tables = map[string]string{}
+		}
+		u.Tables[p.Path()] = t.Name
+	}
+	return u, func() {}, nil
+}
+
+// Learn implements eval.Learner: it begins to build the tables that c lacked.
+func (e *Engine) Learn(c *check.Checked) {
+	l, err := e.lower(c, check.BuildOptions{})
+	if err != nil {
+		return
+	}
+	for _, p := range l.foreign {
+		e.o.Tables.BuildTable(p)
+	}
 }
 
 // Reset implements eval.Engine. The engine keeps nothing.

@@ -31,6 +31,7 @@ type lowering struct {
 	vars     []link.Var
 	names    map[string]bool   // session names used, with their prefix
 	packages map[string]string // import path -> alias
+	foreign  []*types.Package  // of those, the ones that the session process does not carry
 	helpers  map[string]string // functions that the session process makes for types, by what they do
 	used     map[construct]bool
 	placed   bool // the expression being lowered is storage, not a value

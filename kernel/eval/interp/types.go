@@ -12,14 +12,18 @@ import (
 
 // pkg is the name of a package in lowered code.
 func (l *lowering) pkg(p *types.Package) string {
-	if !slices.Contains(Packages, p.Path()) {
-		refuse("uses package %s, whose symbols are not at hand", p.Path())
-	}
 	alias, ok := l.packages[p.Path()]
-	if !ok {
-		alias = "p__" + strings.NewReplacer("/", "_", ".", "_", "-", "_").Replace(p.Path())
-		l.packages[p.Path()] = alias
+	if ok {
+		return alias
 	}
+	if !slices.Contains(Packages, p.Path()) {
+		if l.opts.Tables == nil {
+			refuse("uses package %s, whose symbols are not at hand", p.Path())
+		}
+		l.foreign = append(l.foreign, p)
+	}
+	alias = "p__" + strconv.Itoa(len(l.packages))
+	l.packages[p.Path()] = alias
 	return alias
 }
 
@@ -63,6 +67,8 @@ func (l *lowering) spell(t types.Type, name func(*types.TypeName) string) string
 			if sym := l.c.Symbol(obj); sym == nil || sym.Name != obj.Name() {
 				refuse("uses a type %s that is local or has been redefined", obj.Name())
 			}
+		case isInternal(obj.Pkg().Path()):
+			refuse("uses a type of the internal package %s", obj.Pkg().Path())
 		case !obj.Exported():
 			refuse("uses the unexported type %s", obj.Name())
 		}
@@ -87,6 +93,11 @@ func (l *lowering) spell(t types.Type, name func(*types.TypeName) string) string
 	}
 	refuse("uses the type %s", t)
 	return ""
+}
+
+// isInternal reports whether only some packages may import path.
+func isInternal(path string) bool {
+	return strings.HasPrefix(path, "vendor/") || slices.Contains(strings.Split(path, "/"), "internal")
 }
 
 func (l *lowering) tuple(t *types.Tuple, variadic bool, name func(*types.TypeName) string) string {

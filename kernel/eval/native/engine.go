@@ -42,6 +42,8 @@ type Engine struct {
 	cache *cache
 	work  string // this engine's own directory: what its session process has loaded
 
+	tables *tables
+
 	// mu guards what follows.
 	mu       sync.Mutex
 	codes    map[int]string // cell number -> text
@@ -71,7 +73,7 @@ func New(o Options) (*Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making the compiled engine: %w", err)
 	}
-	e := &Engine{opt: o, work: work, cache: openCache(o.CacheDir, o.CacheBytes, o.Log)}
+	e := &Engine{opt: o, work: work, cache: openCache(o.CacheDir, o.CacheBytes, o.Log), tables: newTables()}
 	if e.tools, err = newToolchain(o, e.cache); err != nil {
 		os.RemoveAll(work)
 		return nil, fmt.Errorf("making the compiled engine: %w", err)
@@ -109,10 +111,14 @@ func (e *Engine) Reset() {
 	defer e.mu.Unlock()
 	e.forget()
 	e.tools.reset()
+	e.tables.forget()
 }
 
 // Close removes the engine's temporary files. It is idempotent.
-func (e *Engine) Close() error { return os.RemoveAll(e.work) }
+func (e *Engine) Close() error {
+	e.tables.stop()
+	return os.RemoveAll(e.work)
+}
 
 // Supports reports that the compiled engine runs every cell that checks.
 func (e *Engine) Supports(c *check.Checked) (ok bool, reason string) { return true, "" }

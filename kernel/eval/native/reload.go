@@ -22,6 +22,7 @@ import (
 func (e *Engine) Reload(paths []string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.tables.forget()
 	t := e.tools
 	t.mu.Lock()
 	defer t.mu.Unlock()

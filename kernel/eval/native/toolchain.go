@@ -27,21 +27,6 @@ type pkg struct {
 	Deps   []string // transitive
 }
 
-// lock is a mutex that a context can give up on.
-type lock chan struct{}
-
-func (l lock) Lock()   { l <- struct{}{} }
-func (l lock) Unlock() { <-l }
-
-func (l lock) LockContext(ctx context.Context) error {
-	select {
-	case l <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
 // toolchain runs the compiler and the linker, and knows the archives of packages.
 type toolchain struct {
 	opt     Options

@@ -86,8 +86,10 @@ type Unit struct {
 	// Source is a Go file for the interpreter, lowered to what it does right (interp). Its package is "cell" and it
 	// defines func Cell().
 	Source string
-	// Symbols are the import paths that Source needs from registered symbol tables.
+	// Symbols are the import paths that Source needs symbols of: those of the tables that the session process carries, or
+	// of the one that a plugin has registered under the name in Tables.
 	Symbols []string
+	Tables  map[string]string `json:",omitempty"`
 	// Cell is the number that positions in Source's failures are reported for.
 	Cell int
 	// Names are the session's variables (V_name), functions (F_name) and types (T_name) that Source uses, and functions that

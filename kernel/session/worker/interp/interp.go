@@ -42,12 +42,14 @@ const (
 
 // runner implements worker.Interpreter.
 type runner struct {
-	made map[string]map[string]reflect.Value // symbol tables by import path
+	made       map[string]map[string]reflect.Value // symbol tables by import path, or by the name that they are registered under
+	registered map[string]string                   // of the unit: names of tables by import path
 }
 
 // Run implements worker.Interpreter.
 func (r *runner) Run(_ context.Context, u *link.Unit) error {
 	exports := interp.Exports{}
+	r.registered = u.Tables
 	for _, path := range u.Symbols {
 		table, err := r.table(path)
 		if err != nil {
@@ -154,6 +156,16 @@ func (t *stackTrap) withCell(line, cell int) []byte {
 }
 
 func (r *runner) table(path string) (map[string]reflect.Value, error) {
+	if name := r.registered[path]; name != "" {
+		t, ok := r.made[name]
+		if !ok {
+			if t = rt.Table(name); t == nil {
+				return nil, fmt.Errorf("loading symbols: no table of package %q was registered", path)
+			}
+			r.made[name] = t
+		}
+		return t, nil
+	}
 	if t, ok := r.made[path]; ok {
 		return t, nil
 	}
