@@ -9,6 +9,15 @@
 
 int gander_cu_status(const char **reason, const char **file);
 
+/* What cuda.h leaves out, because gorgonia.org/cu does not use it. All of it is there since CUDA 11.4. */
+CUresult cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream);
+CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream);
+CUresult cuStreamBeginCapture_v2(CUstream hStream, unsigned int mode);
+CUresult cuStreamEndCapture(CUstream hStream, CUgraph *phGraph);
+CUresult cuGraphInstantiateWithFlags(CUgraphExec *phGraphExec, CUgraph hGraph, unsigned long long flags);
+CUresult cuGraphLaunch(CUgraphExec hGraphExec, CUstream hStream);
+enum { GANDER_CAPTURE_RELAXED = 2 }; /* a capture that may end on another thread than it began on */
+
 #define IN(ctx, call)                        \
 	do {                                     \
 		CUcontext old_;                      \
@@ -22,6 +31,8 @@ int gander_cu_status(const char **reason, const char **file);
 static inline CUresult in_synchronize(CUcontext c) { IN(c, cuCtxSynchronize()); }
 static inline CUresult in_mem_info(CUcontext c, size_t *free, size_t *total) { IN(c, cuMemGetInfo(free, total)); }
 static inline CUresult in_alloc(CUcontext c, CUdeviceptr *p, size_t n) { IN(c, cuMemAlloc(p, n)); }
+static inline CUresult in_alloc_async(CUcontext c, CUdeviceptr *p, size_t n, CUstream s) { IN(c, cuMemAllocAsync(p, n, s)); }
+static inline CUresult in_free_async(CUcontext c, CUdeviceptr p, CUstream s) { IN(c, cuMemFreeAsync(p, s)); }
 static inline CUresult in_free(CUcontext c, CUdeviceptr p) { IN(c, cuMemFree(p)); }
 static inline CUresult in_alloc_host(CUcontext c, void **p, size_t n) {
 	IN(c, cuMemHostAlloc(p, n, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP));
@@ -55,6 +66,12 @@ static inline CUresult in_stream_destroy(CUcontext c, CUstream s) { IN(c, cuStre
 static inline CUresult in_stream_synchronize(CUcontext c, CUstream s) { IN(c, cuStreamSynchronize(s)); }
 static inline CUresult in_stream_query(CUcontext c, CUstream s) { IN(c, cuStreamQuery(s)); }
 static inline CUresult in_stream_wait(CUcontext c, CUstream s, CUevent e) { IN(c, cuStreamWaitEvent(s, e, 0)); }
+static inline CUresult in_capture_begin(CUcontext c, CUstream s) { IN(c, cuStreamBeginCapture_v2(s, GANDER_CAPTURE_RELAXED)); }
+static inline CUresult in_capture_end(CUcontext c, CUstream s, CUgraph *g) { IN(c, cuStreamEndCapture(s, g)); }
+static inline CUresult in_graph_instantiate(CUcontext c, CUgraphExec *e, CUgraph g) { IN(c, cuGraphInstantiateWithFlags(e, g, 0)); }
+static inline CUresult in_graph_destroy(CUcontext c, CUgraph g) { IN(c, cuGraphDestroy(g)); }
+static inline CUresult in_graph_launch(CUcontext c, CUgraphExec e, CUstream s) { IN(c, cuGraphLaunch(e, s)); }
+static inline CUresult in_graph_exec_destroy(CUcontext c, CUgraphExec e) { IN(c, cuGraphExecDestroy(e)); }
 static inline CUresult in_event_create(CUcontext c, CUevent *e, unsigned flags) { IN(c, cuEventCreate(e, flags)); }
 static inline CUresult in_event_destroy(CUcontext c, CUevent e) { IN(c, cuEventDestroy(e)); }
 static inline CUresult in_event_record(CUcontext c, CUevent e, CUstream s) { IN(c, cuEventRecord(e, s)); }

@@ -24,8 +24,11 @@
 #include <unistd.h>
 
 enum { INVALID_PARAMETER = 1, INVALID_OPERATION = 7, MAX_LIMIT = 12, NOT_INITIALIZED = 15, QUEUE_EMPTY = 18, INVALID_KIND = 21, MULTIPLE_SUBSCRIBERS = 39 };
-enum { MEMCPY = 1, MEMSET = 2, DRIVER = 4, DEVICE = 8, CONTEXT = 9, KERNEL = 10, STREAM = 37, SYNC = 38, EXTERNAL = 39, MEMORY = 49, KINDS = 64 };
-typedef struct { uint32_t kind, cbid, correlation, device, context, stream; long long start, end; unsigned long long bytes, address; uint32_t copy_kind; const char *name; uint32_t grid[3], block[3], shared; } event; /* as in libcuda.c */
+enum { MEMCPY = 1, MEMSET = 2, DRIVER = 4, DEVICE = 8, CONTEXT = 9, KERNEL = 10, STREAM = 37, SYNC = 38, EXTERNAL = 39, MEMORY = 49, POOL = 50, GRAPH = 51, KINDS = 64 };
+typedef struct {
+	uint32_t kind, cbid, correlation, device, context, stream; long long start, end; unsigned long long bytes, address; uint32_t copy_kind; const char *name; uint32_t grid[3], block[3], shared;
+	uint32_t from, to, graph; unsigned long long node, pool, pool_size, pool_used;
+} event; /* as in libcuda.c */
 
 static long long env(const char *n, long long d) { const char *v = getenv(n); return v && *v ? atoll(v) : d; }
 static long long listed(const char *n, int key, long long missing) {
@@ -131,7 +134,7 @@ static void introduce(const event *e) {
 }
 
 static void on_event(const event *e) {
-	static const char *const words[] = {"", "call", "kernel", "copy", "set", "alloc", "free", "sync"};
+	static const char *const words[] = {"", "call", "kernel", "copy", "set", "alloc", "free", "sync", "graph", "pool"};
 	uint8_t r[512] = {0};
 	int k;
 	uint64_t outer = depth[3] ? pushed[3][depth[3] - 1] : 0;
@@ -140,6 +143,7 @@ static void on_event(const event *e) {
 			(unsigned long long)outer, e->bytes, e->address);
 		fflush(record_log);
 	}
+	if (enabled[GRAPH] && e->graph && e->kind != 8) return; /* graphs are told of as wholes then */
 	switch (e->kind) {
 	case 1:
 		for (k = 0; k < 8; k++)
@@ -158,31 +162,40 @@ static void on_event(const event *e) {
 		U32(40, e->device); U32(44, e->context); U32(48, e->stream);
 		for (k = 0; k < 3; k++) { U32(52 + 4 * k, e->grid[k]); U32(64 + 4 * k, e->block[k]); }
 		U32(76, 256); U32(80, e->shared); U32(92, e->correlation);
-		PTR(104, strdup(e->name));
+		PTR(104, strdup(e->name)); U64(144, e->node); U32(156, e->graph);
 		if (size_of(KERNEL) >= 224) U32(216, -2);
 		if (enabled[KERNEL]) emit(r, size_of(KERNEL));
 		break;
 	case 3:
 		introduce(e);
-		U32(0, MEMCPY); r[4] = (uint8_t)e->copy_kind; r[5] = e->copy_kind == 1 ? 1 : 3; r[6] = e->copy_kind == 2 ? 1 : 3; r[7] = e->stream != 7;
+		U32(0, MEMCPY); r[4] = (uint8_t)e->copy_kind; r[5] = (uint8_t)e->from; r[6] = (uint8_t)e->to; r[7] = e->stream != 7; U64(64, e->node); U32(72, e->graph);
 		U64(8, e->bytes); U64(16, e->start); U64(24, e->end); U32(32, e->device); U32(36, e->context); U32(40, e->stream); U32(44, e->correlation);
 		if (enabled[MEMCPY]) emit(r, size_of(MEMCPY));
 		break;
 	case 4:
 		introduce(e);
 		U32(0, MEMSET); U64(8, e->bytes); U64(16, e->start); U64(24, e->end); U32(32, e->device); U32(36, e->context); U32(40, e->stream); U32(44, e->correlation);
-		r[48] = 1; r[50] = 3;
+		r[48] = 1; r[50] = 3; U64(64, e->node); U32(72, e->graph);
 		if (enabled[MEMSET]) emit(r, size_of(MEMSET));
 		break;
 	case 5:
 	case 6:
-		U32(0, MEMORY); U32(4, e->kind == 5 ? 1 : 2); U32(8, e->copy_kind == 1 ? 3 : e->copy_kind == 2 ? 2 : 5); U32(12, e->correlation);
+		U32(0, MEMORY); U32(4, e->kind == 5 ? 1 : 2); U32(8, e->copy_kind == 2 ? 2 : e->copy_kind == 3 ? 5 : 3); U32(12, e->correlation);
 		U64(16, e->address); U64(24, e->bytes); U64(32, e->start); U32(48, getpid()); U32(52, e->device); U32(56, e->context); U32(60, 0xFFFFFFFF);
+		if (e->pool) { U32(72, 1); U32(80, 1); U64(88, e->pool); U64(104, e->pool_size); U64(112, e->pool_used); }
 		if (enabled[MEMORY]) emit(r, size_of(MEMORY));
 		break;
 	case 7:
 		U32(0, SYNC); U32(4, e->copy_kind); U64(8, e->start); U64(16, e->end); U32(24, e->correlation); U32(28, e->context); U32(32, e->stream); U32(36, 0xFFFFFFFF);
 		if (enabled[SYNC]) emit(r, size_of(SYNC));
+		break;
+	case 8:
+		U32(0, GRAPH); U32(4, e->correlation); U64(8, e->start); U64(16, e->end); U32(24, e->device); U32(28, e->graph); U32(32, e->context); U32(36, e->stream);
+		if (enabled[GRAPH]) emit(r, size_of(GRAPH));
+		break;
+	case 9:
+		U32(0, POOL); U32(4, e->copy_kind); U32(8, 1); U32(12, e->correlation); U32(16, getpid()); U32(20, e->device); U64(32, e->pool); U64(40, e->pool_size); U64(56, e->start); U64(64, e->pool_used);
+		if (enabled[POOL]) emit(r, size_of(POOL));
 		break;
 	}
 }
@@ -294,7 +307,7 @@ API int cuptiGetCallbackName(int domain, uint32_t cbid, const char **name) {
 	static const struct { int domain; uint32_t cbid; const char *name; } known[] = {
 		{1, 17, "cuCtxSynchronize"}, {1, 38, "cuMemFreeHost"}, {1, 39, "cuMemHostAlloc"}, {1, 126, "cuStreamSynchronize"}, {1, 216, "cuMemsetD8Async"}, {1, 243, "cuMemAlloc_v2"}, {1, 245, "cuMemFree_v2"},
 		{1, 276, "cuMemcpyHtoD_v2"}, {1, 277, "cuMemcpyHtoDAsync_v2"}, {1, 278, "cuMemcpyDtoH_v2"}, {1, 279, "cuMemcpyDtoHAsync_v2"}, {1, 280, "cuMemcpyDtoD_v2"}, {1, 281, "cuMemcpyDtoDAsync_v2"},
-		{1, 307, "cuLaunchKernel"}, {1, 371, "cuMemAllocManaged"}, {2, 211, "cudaLaunchKernel_v7000"}, {2, 31, "cudaMemcpy_v3020"}, {2, 165, "cudaDeviceSynchronize_v3020"}, {2, 16, "cudaSetDevice_v3020"},
+		{1, 307, "cuLaunchKernel"}, {1, 514, "cuGraphLaunch"}, {1, 598, "cuMemAllocAsync"}, {1, 600, "cuMemFreeAsync"}, {1, 371, "cuMemAllocManaged"}, {2, 211, "cudaLaunchKernel_v7000"}, {2, 31, "cudaMemcpy_v3020"}, {2, 165, "cudaDeviceSynchronize_v3020"}, {2, 16, "cudaSetDevice_v3020"},
 	};
 	size_t i;
 	for (i = 0; i < sizeof known / sizeof *known; i++) if (known[i].domain == domain && known[i].cbid == cbid) { *name = known[i].name; return 0; }

@@ -6,6 +6,8 @@
  * STANDIN_NVML_OLD=1     only functions of a driver of 2018: no memory info v2, no throttle reasons
  * STANDIN_NVML_BUSY=1    the clocks are held back by the power cap
  */
+#define _GNU_SOURCE
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +28,13 @@ static int of(device d) { return (int)((int *)d - devices); }
 static int bad(device d) { return !started ? UNINITIALIZED : of(d) < 0 || of(d) >= env("STANDIN_DEVICES", 1) ? INVALID : OK; }
 #define DEVICE { int r_ = bad(d); if (r_) return r_; }
 
+/* What the stand-in driver of this process has allocated, where there is one. */
+static unsigned long long allocated(int d) {
+	const char *file = getenv("GANDER_LIBCUDA");
+	void *cuda = file ? dlopen(file, RTLD_NOW | RTLD_NOLOAD) : NULL, *f = cuda ? dlsym(cuda, "standin_cuda_used") : NULL;
+	return f ? ((unsigned long long (*)(int))f)(d) : 0;
+}
+
 int nvmlInit_v2(void) { int r = env("STANDIN_NVML_INIT", 0); started = !r; return r; }
 int nvmlInit(void) { return nvmlInit_v2(); }
 int nvmlShutdown(void) { started = 0; return OK; }
@@ -41,12 +50,12 @@ int nvmlDeviceGetName(device d, char *b, unsigned n) { DEVICE snprintf(b, n, "St
 int nvmlDeviceGetUUID(device d, char *b, unsigned n) { DEVICE snprintf(b, n, "GPU-%08x-0203-0405-0607-08090a0b0c0d", of(d)); return OK; }
 int nvmlDeviceGetPciInfo_v3(device d, pci *p) { DEVICE memset(p, 0, sizeof *p); p->bus = 0x65; snprintf(p->bus_id, sizeof p->bus_id, "00000000:65:%02X.0", of(d)); return OK; }
 int nvmlDeviceGetCudaComputeCapability(device d, int *a, int *b) { DEVICE *a = 9; *b = 0; return OK; }
-int nvmlDeviceGetMemoryInfo(device d, memory *m) { DEVICE m->total = 1ull << 30; m->used = 300ull << 20; m->free = m->total - m->used; return OK; }
+int nvmlDeviceGetMemoryInfo(device d, memory *m) { DEVICE m->total = 1ull << 30; m->used = (300ull << 20) + allocated(of(d)); m->free = m->total - m->used; return OK; }
 int nvmlDeviceGetMemoryInfo_v2(device d, memory2 *m) {
 	DEVICE
 	if (old()) return FUNCTION_NOT_FOUND;
 	if (m->version != (sizeof *m | 2u << 24)) return INVALID;
-	m->total = 1ull << 30; m->reserved = 44ull << 20; m->used = 256ull << 20; m->free = m->total - m->used - m->reserved;
+	m->total = 1ull << 30; m->reserved = 44ull << 20; m->used = (256ull << 20) + allocated(of(d)); m->free = m->total - m->used - m->reserved;
 	return OK;
 }
 int nvmlDeviceGetUtilizationRates(device d, utilization *u) { DEVICE u->gpu = 37 + of(d); u->memory = 12; return OK; }
