@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/gander-go/gander/internal/usage"
 	"github.com/gander-go/gander/kernel/cell"
 )
 
@@ -50,7 +51,7 @@ and a trailing expression is shown. Standard packages are imported as they are u
 func (m *magic) describe() string {
 	text := m.use + "\n" + m.help
 	if m.flags != nil {
-		text += "\n\n" + strings.TrimRight(flagUsages(m.flags()), "\n")
+		text += "\n\n" + strings.TrimRight(usage.Flags(m.flags()), "\n")
 	}
 	return text
 }

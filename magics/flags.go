@@ -165,12 +165,6 @@ func flagNames(fs *pflag.FlagSet) []string {
 	return out
 }
 
-// flagUsages is a line for each flag of fs.
-func flagUsages(fs *pflag.FlagSet) string {
-	// pflag of late names the values that a flag without value may be given; nobody writes them.
-	return strings.ReplaceAll(fs.FlagUsages(), "[=true|false]", "             ")
-}
-
 // cutFlags splits text at the first word that is neither a flag of fs nor the value of one: what follows is Go, whose
 // quotes and blanks must stay as they are. "--" ends the flags.
 func cutFlags(fs *pflag.FlagSet, text string) (flags, rest string, err error) {

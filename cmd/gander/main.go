@@ -12,6 +12,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/gander-go/gander/internal/usage"
 )
 
 func main() { os.Exit(run(os.Args[1:])) }
@@ -88,6 +90,7 @@ func rootCommand() *cobra.Command {
 		installCommand(), uninstallCommand(), doctorCommand(), versionCommand(),
 		kernelCommand(), sessionCommand(),
 	)
+	usage.Use(root)
 	return root
 }
 
