@@ -1,0 +1,593 @@
+package sessions
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+)
+
+// maker makes random cells for a session. It looks at the model for names that there are, and takes care of two things that the model cannot
+// tell: no recursion (what is numbered may only use what has a lower number), and no expression whose result depends on the order in
+// which Go evaluates its operands (functions that change variables, whose names begin with g and P, stand alone).
+type maker struct {
+	r     *rand.Rand
+	m     *model
+	past  [][]part // cells, for running again
+	used  map[string]bool
+	local []string // int parameters in scope
+	level int      // of what is being declared
+}
+
+func (k *maker) chance(percent int) bool { return k.r.IntN(100) < percent }
+
+func pick[T any](k *maker, l ...T) T { return l[k.r.IntN(len(l))] }
+
+// named are the session's names that are as wanted.
+func (k *maker) named(want func(s *symbol) bool) []string {
+	var l []string
+	for n, s := range k.m.ns {
+		if want(s) {
+			l = append(l, n)
+		}
+	}
+	slices.Sort(l)
+	return l
+}
+
+func (k *maker) vars(kinds ...kind) []string {
+	return k.named(func(s *symbol) bool {
+		return s.role == isVar && slices.Contains(kinds, s.typ.kind) && s.name != "strings"
+	})
+}
+
+func number(name string) int {
+	n := 0
+	fmt.Sscanf(strings.TrimLeft(name, "abcdefghijklmnopqrstuvwxyzTUMP"), "%d", &n)
+	return n
+}
+
+// int is an expression of type int.
+func (k *maker) int(depth int) expr {
+	if depth <= 0 || k.chance(20) {
+		return intLit(k.r.IntN(20) - 3)
+	}
+	for {
+		switch k.r.IntN(11) {
+		case 0, 1:
+			return bin{pick(k, "+", "-", "*"), k.int(depth - 1), k.int(depth - 1)}
+		case 2, 3:
+			if len(k.local) > 0 {
+				return ref{pick(k, k.local...)}
+			}
+		case 4, 5:
+			if l := k.vars(tInt); len(l) > 0 {
+				return ref{pick(k, l...)}
+			}
+		case 6:
+			if l := k.named(func(s *symbol) bool { return s.role == isConst }); len(l) > 0 {
+				return ref{pick(k, l...)}
+			}
+		case 7:
+			if x := k.callInt(depth); x != nil {
+				return x
+			}
+		case 8:
+			if l := k.vars(tStruct, tPair); len(l) > 0 {
+				name := pick(k, l...)
+				return field{ref{name}, k.fieldOf(k.m.ns[name].typ)}
+			}
+		case 9:
+			if l := k.vars(tString, tInts, tCounts); len(l) > 0 {
+				return length{ref{pick(k, l...)}}
+			}
+		case 10:
+			if l := k.vars(tCounts); len(l) > 0 {
+				return index{ref{pick(k, l...)}, strLit(pick(k, "a", "b"))}
+			}
+		}
+		if k.chance(10) {
+			return intLit(k.r.IntN(9))
+		}
+	}
+}
+
+// fieldOf is a field of type int, nearly always one that there is.
+func (k *maker) fieldOf(t typ) string {
+	if t.kind == tPair {
+		return pick(k, "A", "B")
+	}
+	l := []string{"A"}
+	if !k.chance(5) {
+		l = nil
+		for _, f := range k.m.w.impls[t.sym].decl.(*typeDecl).fields {
+			if f.typ.kind == tInt {
+				l = append(l, f.name)
+			}
+		}
+	}
+	return pick(k, append(l, "A")...)
+}
+
+// callInt is a call of a pure function or method that yields an int.
+func (k *maker) callInt(depth int) expr {
+	switch k.r.IntN(3) {
+	case 0:
+		if k.level > 0 && k.level < 3 {
+			return nil
+		}
+		if l := k.vars(tStruct); len(l) > 0 {
+			name := pick(k, l...)
+			m := pick(k, "M1", "M2")
+			if k.m.w.methods[k.m.ns[name].typ.sym][m] != nil || k.chance(5) {
+				return method{ref{name}, m, k.int(depth - 1)}
+			}
+		}
+	case 1:
+		if k.level > 0 {
+			return nil
+		}
+		if l := k.vars(tFunc); len(l) > 0 {
+			return call{pick(k, l...), []expr{k.int(depth - 1)}}
+		}
+	}
+	l := k.named(func(s *symbol) bool {
+		return s.role == isFunc && s.name[0] == 'f' && (k.level == 0 || number(s.name) < k.level)
+	})
+	if len(l) == 0 {
+		return nil
+	}
+	return k.callOf(pick(k, l...), depth)
+}
+
+// callOf calls a function with arguments that fit its parameters.
+func (k *maker) callOf(name string, depth int) expr {
+	im := k.m.w.impls[k.m.ns[name]]
+	d, ok := im.decl.(*funcDecl)
+	if !ok {
+		return nil
+	}
+	c := call{name: name}
+	for _, p := range d.params {
+		switch p.typ.kind {
+		case tInt:
+			c.args = append(c.args, k.int(depth-1))
+		case tString:
+			c.args = append(c.args, k.string(depth-1))
+		default:
+			c.args = append(c.args, k.composite(tref{tStruct, p.typ.name}, depth-1))
+		}
+	}
+	if d.result.kind == tStruct {
+		return field{c, "A"}
+	}
+	if d.result.kind == tString {
+		return length{c}
+	}
+	return c
+}
+
+// string is an expression of type string.
+func (k *maker) string(depth int) expr {
+	if depth <= 0 || k.chance(15) {
+		return strLit(pick(k, "a", "bc", "Def", "é"))
+	}
+	for {
+		switch k.r.IntN(6) {
+		case 0:
+			return bin{"+", k.string(depth - 1), k.string(depth - 1)}
+		case 1:
+			if l := k.vars(tString); len(l) > 0 {
+				return ref{pick(k, l...)}
+			}
+		case 2:
+			if len(k.named(func(s *symbol) bool { return s.role == isPkg })) == 0 {
+				continue
+			}
+			return upper{pick(k, k.named(func(s *symbol) bool { return s.role == isPkg })...), k.string(depth - 1)}
+		case 3, 4:
+			var args []expr
+			for range 1 + k.r.IntN(2) {
+				args = append(args, k.any(depth-1))
+			}
+			return sprint{args}
+		case 5:
+			if l := k.named(func(s *symbol) bool { return s.role == isFunc && s.name[0] == 't' }); len(l) > 0 {
+				return twice{pick(k, l...), k.int(depth - 1), k.r.IntN(2)}
+			}
+		}
+	}
+}
+
+// any is an expression of a type that can be printed.
+func (k *maker) any(depth int) expr {
+	switch k.r.IntN(6) {
+	case 0:
+		return k.string(depth)
+	case 1, 2:
+		if l := k.vars(tStruct, tPair, tInts, tCounts, tAny, tString, tInt); len(l) > 0 {
+			return ref{pick(k, l...)}
+		}
+	case 3:
+		if l, t := k.vars(tAny), k.types(); len(l) > 0 && len(t) > 0 {
+			return isA{ref{pick(k, l...)}, tref{tStruct, pick(k, t...)}}
+		}
+	case 4:
+		if t := k.types(); len(t) > 0 && depth > 0 {
+			return k.composite(tref{tStruct, pick(k, t...)}, depth-1)
+		}
+	}
+	return k.int(depth)
+}
+
+// types are the names of the session's struct types.
+func (k *maker) types() []string {
+	return k.named(func(s *symbol) bool {
+		if s.role != isType {
+			return false
+		}
+		d, ok := k.m.w.impls[s].decl.(*typeDecl)
+		return ok && (k.level == 0 || d != nil)
+	})
+}
+
+func (k *maker) composite(t tref, depth int) expr {
+	c := composite{t: t}
+	var d *typeDecl
+	if s := k.m.ns[t.name]; s != nil && s.role == isType {
+		d, _ = k.m.w.impls[s].decl.(*typeDecl)
+	}
+	if d == nil {
+		c.fields, c.vals = []string{"A"}, []expr{k.int(depth - 1)}
+		return c
+	}
+	for _, f := range d.fields {
+		if k.chance(25) {
+			continue
+		}
+		c.fields = append(c.fields, f.name)
+		switch f.typ.kind {
+		case tInt:
+			c.vals = append(c.vals, k.int(depth-1))
+		case tString:
+			c.vals = append(c.vals, k.string(depth-1))
+		default:
+			c.vals = append(c.vals, k.composite(tref{tStruct, f.typ.name}, depth-1))
+		}
+	}
+	return c
+}
+
+// upper is strings.ToUpper(x), by a name of the package.
+type upper struct {
+	pkg string
+	x   expr
+}
+
+func (x upper) text() string         { return x.pkg + ".ToUpper(" + x.x.text() + ")" }
+func (x upper) names(f func(string)) { f(x.pkg); x.x.names(f) }
+func (x upper) check(sc *scope) (typ, bool) {
+	s := sc.lookup(x.pkg)
+	t, ok := x.x.check(sc)
+	return t, ok && t.kind == tString && s != nil && s.role == isPkg
+}
+func (x upper) eval(ev *env) value { return strings.ToUpper(x.x.eval(ev).(string)) }
+
+// declaration makes one.
+func (k *maker) declaration() decl {
+	defer func() { k.level, k.local = 0, nil }()
+	switch k.r.IntN(9) {
+	case 0:
+		return k.constant()
+	case 1, 2:
+		return k.structType()
+	case 3:
+		if l := k.types(); len(l) > 0 {
+			return k.method(pick(k, l...))
+		}
+		return k.structType()
+	case 4:
+		k.level = 1
+		if k.chance(50) {
+			return &pairDecl{"U" + pick(k, "1", "2")}
+		}
+		return &genericDecl{"t" + pick(k, "1", "2"), bin{"*", intLit(1), intLit(k.r.IntN(2) + 1)}}
+	case 5:
+		return k.changer()
+	}
+	return k.function()
+}
+
+func (k *maker) constant() decl {
+	n := 1 + k.r.IntN(4)
+	name := fmt.Sprint("k", n)
+	var x expr = intLit(k.r.IntN(9))
+	if l := k.named(func(s *symbol) bool { return s.role == isConst && number(s.name) < n }); len(l) > 0 && k.chance(50) {
+		x = bin{"+", ref{pick(k, l...)}, x}
+	}
+	return &constDecl{name, x}
+}
+
+func (k *maker) structType() decl {
+	n := 1 + k.r.IntN(3)
+	d := &typeDecl{name: fmt.Sprint("T", n), fields: []param{{"A", tref{kind: tInt}}}}
+	if k.chance(15) {
+		d.fields = nil
+	}
+	if k.chance(40) {
+		d.fields = append(d.fields, param{"B", tref{kind: tInt}})
+	}
+	if k.chance(30) {
+		d.fields = append(d.fields, param{"s", tref{kind: tString}})
+	}
+	if k.chance(30) {
+		d.fields = append(d.fields, param{"h", tref{kind: tInt}})
+	}
+	if n > 1 && k.chance(50) {
+		lower := fmt.Sprint("T", 1+k.r.IntN(n-1))
+		if slices.Contains(k.types(), lower) {
+			d.fields = append(d.fields, param{"In", tref{tStruct, lower}})
+		}
+	}
+	return d
+}
+
+// function makes a function without side effects.
+func (k *maker) function() decl {
+	k.level = 1 + k.r.IntN(5)
+	d := &funcDecl{name: fmt.Sprint("f", k.level), result: tref{kind: tInt}}
+	p := pick(k, "n", "n", "n", "x1")
+	switch k.r.IntN(5) {
+	case 0:
+		d.params = []param{{"s", tref{kind: tString}}}
+		d.value = bin{"+", length{ref{"s"}}, k.int(2)}
+		return d
+	case 1:
+		if l := k.types(); len(l) > 0 {
+			t := pick(k, l...)
+			d.params = []param{{"t", tref{tStruct, t}}}
+			d.value = bin{"+", field{ref{"t"}, k.fieldOf(typ{tStruct, k.m.ns[t]})}, k.int(2)}
+			if k.chance(30) {
+				d.params, d.result = []param{{"n", tref{kind: tInt}}}, tref{tStruct, t}
+				k.local = []string{"n"}
+				d.value = k.composite(tref{tStruct, t}, 2)
+			}
+			return d
+		}
+	case 2:
+		k.local = []string{p}
+		d.params = []param{{p, tref{kind: tInt}}}
+		d.result, d.value = tref{kind: tString}, k.string(3)
+		return d
+	}
+	k.local = []string{p}
+	d.params = []param{{p, tref{kind: tInt}}}
+	d.value = k.int(3)
+	return d
+}
+
+// changer makes a function that changes a variable.
+func (k *maker) changer() decl {
+	k.level = 6
+	k.local = []string{"n"}
+	d := &funcDecl{name: "g" + pick(k, "1", "2"), params: []param{{"n", tref{kind: tInt}}}, result: tref{kind: tInt}}
+	if s := k.change(); s != nil {
+		d.body = append(d.body, s)
+	}
+	d.value = k.int(2)
+	return d
+}
+
+func (k *maker) method(t string) decl {
+	k.level = 3
+	k.local = []string{"n"}
+	d := &funcDecl{recv: t, params: []param{{"n", tref{kind: tInt}}}, result: tref{kind: tInt}}
+	if k.chance(40) {
+		d.name, d.ptr = pick(k, "P1", "P2"), true
+		d.body = []stmt{assign{field{ref{receiver}, "A"}, "+", k.int(2)}}
+		d.value = field{ref{receiver}, "A"}
+		return d
+	}
+	d.name = pick(k, "M1", "M2")
+	d.value = bin{pick(k, "+", "*"), field{ref{receiver}, k.fieldOf(typ{tStruct, k.m.ns[t]})}, k.int(2)}
+	return d
+}
+
+// change makes a statement that changes a variable; nil when there is none to change.
+func (k *maker) change() stmt {
+	l := k.vars(tInt, tString, tInts, tCounts, tStruct, tAny, tPair)
+	if len(l) == 0 {
+		return nil
+	}
+	name := pick(k, l...)
+	k.used[name] = true
+	s := k.m.ns[name]
+	switch s.typ.kind {
+	case tInt:
+		return assign{ref{name}, pick(k, "", "+", "-"), k.int(2)}
+	case tString:
+		return assign{ref{name}, "", k.string(2)}
+	case tInts:
+		return push{ref{name}, k.int(2)}
+	case tCounts:
+		return put{ref{name}, pick(k, "a", "b"), k.int(2)}
+	case tAny:
+		if t := k.types(); len(t) > 0 && k.chance(60) {
+			return assign{ref{name}, "", k.composite(tref{tStruct, pick(k, t...)}, 1)}
+		}
+		return assign{ref{name}, "", k.int(1)}
+	case tPair:
+		return assign{field{ref{name}, pick(k, "A", "B")}, "+", k.int(2)}
+	}
+	if k.chance(30) && s.typ.sym == k.m.ns[s.typ.sym.name] {
+		return assign{ref{name}, "", k.composite(tref{tStruct, s.typ.sym.name}, 2)}
+	}
+	return assign{field{ref{name}, k.fieldOf(s.typ)}, pick(k, "", "+"), k.int(2)}
+}
+
+// definition makes a variable. Names are few, so that many get another type.
+func (k *maker) definition() *define {
+	name := pick(k, "x1", "x2", "x3", "x4", "x5", "v1", "v2", "a1", "c1", "c2", "max", "k2", "f2")
+	if k.chance(2) {
+		name = "strings"
+	}
+	d := &define{name: name, short: k.chance(60)}
+	switch k.r.IntN(9) {
+	case 0:
+		d.typ, d.x = tref{kind: tString}, strLit(pick(k, "p", "qr"))
+		if k.chance(50) {
+			d.x = sprint{[]expr{k.any(2)}}
+		}
+	case 1:
+		d.typ, d.x = tref{kind: tInts}, values{[]expr{k.int(1), k.int(1)}}
+	case 2:
+		d.typ, d.x = tref{kind: tCounts}, counts{k.int(1)}
+	case 3, 4:
+		if l := k.types(); len(l) > 0 {
+			t := tref{tStruct, pick(k, l...)}
+			d.typ, d.x = t, k.composite(t, 2)
+			if k.chance(20) {
+				d.typ, d.short = tref{kind: tAny}, false
+			}
+			break
+		}
+		fallthrough
+	case 5:
+		k.level = 7
+		d.typ, d.x = tref{kind: tFunc}, &lambda{"n", k.int(2)}
+		k.local = []string{"n"}
+		d.x.(*lambda).body = k.int(3)
+		k.level, k.local = 0, nil
+	case 6:
+		if l := k.named(func(s *symbol) bool {
+			if s.role != isType {
+				return false
+			}
+			_, ok := k.m.w.impls[s].decl.(*pairDecl)
+			return ok
+		}); len(l) > 0 {
+			t := tref{tPair, pick(k, l...)}
+			d.typ, d.x = t, composite{t, []string{"A", "B"}, []expr{k.int(1), k.int(1)}}
+			break
+		}
+		fallthrough
+	default:
+		d.typ, d.x = tref{kind: tInt}, k.int(3)
+		if d.short {
+			d.x = intLit(k.r.IntN(50))
+		} else if k.chance(30) {
+			d.x = nil
+		}
+	}
+	return d
+}
+
+// statement makes one for a cell.
+func (k *maker) statement() stmt {
+	for {
+		switch k.r.IntN(9) {
+		case 0, 1:
+			var args []expr
+			for range 1 + k.r.IntN(3) {
+				args = append(args, k.any(3))
+			}
+			return print{args}
+		case 2, 3:
+			if s := k.change(); s != nil {
+				return s
+			}
+		case 4:
+			if s := k.change(); s != nil {
+				return loop{k.r.IntN(4), s}
+			}
+		case 5:
+			if s := k.change(); s != nil {
+				return when{k.int(1), k.r.IntN(5), s}
+			}
+		case 6:
+			if s := k.change(); s != nil {
+				return spawn{s}
+			}
+		case 7:
+			if l := k.named(func(s *symbol) bool { return s.role == isFunc && s.name[0] == 'g' }); len(l) > 0 {
+				return print{[]expr{call{pick(k, l...), []expr{k.int(1)}}}}
+			}
+		case 8:
+			if l := k.vars(tStruct); len(l) > 0 {
+				name := pick(k, l...)
+				m := pick(k, "P1", "P2")
+				if k.m.w.methods[k.m.ns[name].typ.sym][m] != nil || k.chance(5) {
+					return print{[]expr{method{ref{name}, m, k.int(1)}}}
+				}
+			}
+		}
+	}
+}
+
+// cell makes the next cell of a session.
+func (k *maker) cell() []part {
+	if len(k.past) > 0 && k.chance(15) {
+		return k.past[k.r.IntN(len(k.past))]
+	}
+	k.used = map[string]bool{}
+	var cell []part
+	for range 1 + k.r.IntN(5) {
+		switch n := k.r.IntN(100); {
+		case n < 30:
+			cell = append(cell, part{decl: k.declaration()})
+		case n < 55:
+			cell = append(cell, part{define: k.definition()})
+		case n < 58:
+			cell = append(cell, part{imp: pick(k, "strings", "str")})
+		case n < 61:
+			k.local, k.level = nil, 6
+			if s := k.change(); s != nil {
+				cell = append(cell, part{decl: &funcDecl{name: "init", body: []stmt{s}}})
+			}
+			k.level = 0
+		default:
+			cell = append(cell, part{stmt: k.statement()})
+		}
+	}
+	cell = k.single(cell)
+	switch n := k.r.IntN(100); {
+	case n < 8:
+		cell = slices.Insert(cell, k.r.IntN(len(cell)+1), part{stmt: fail{pick(k, "explicit", "nil", "index", "error", "map", "goroutine")}})
+	case n < 12:
+		at := k.r.IntN(len(cell) + 1)
+		cell = slices.Insert(cell, at, part{stmt: print{[]expr{strLit("go")}}}, part{stmt: hang{pick(k, "loop", "channel", "select", "sleep", "work")}})
+	case n < 17:
+		cell = append(cell, part{stmt: wrong(pick(k, "undefined1()", "var wrong int = \"s\"", "x1 = nil + 1", "fmt.Missing()", "if {"))})
+	case n < 40:
+		cell = append(cell, part{stmt: evaluate{k.int(3)}})
+	}
+	return cell
+}
+
+// single leaves out what declares a name for the second time.
+func (k *maker) single(cell []part) []part {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(cell, func(p part) bool {
+		name := ""
+		switch {
+		case p.define != nil:
+			name = p.define.name
+		case p.decl != nil:
+			name = p.decl.declares()
+			if f, ok := p.decl.(*funcDecl); ok && f.recv != "" {
+				name = f.recv + "." + f.name
+			}
+		}
+		if name == "" {
+			return false
+		}
+		again := seen[name]
+		seen[name] = true
+		return again
+	})
+}
+
+// hangsIn reports whether a cell has to be interrupted.
+func hangsIn(cell []part) bool {
+	return slices.ContainsFunc(cell, func(p part) bool { _, ok := p.stmt.(hang); return ok })
+}
