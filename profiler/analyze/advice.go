@@ -85,6 +85,8 @@ type adviser struct {
 	steps    *StepReport
 	window   span // of the steps, or of everything
 	out      []Advice
+
+	goroutines map[int64]trace.TrackID // see openAt
 }
 
 // stepWindow is the time from the first step to the end of the last.

@@ -13,14 +13,11 @@ const (
 	starvedUtilization = 0.70   // of the time, kernels run while the loader is waited for
 	starvedHostShare   = 0.20   // of the step in the loader where no device is involved
 	syncShare          = 0.05   // of the steps, the host waits for the device
-	leastWaits         = 10     // waits, for the shares to mean something
 	smallKernel        = 10_000 // ns
 	smallKernelShare   = 0.50   // of the kernels are shorter than smallKernel ns
-	smallKernelCount   = 200
-	smallKernelBusy    = 0.70 // of the time without data loading, the device is busy: above that their size does not hurt
-	pageableShare      = 0.02 // of the steps, in copies from or to pageable memory
-	deviceAllocShare   = 0.02 // of the steps, in cudaMalloc and cudaFree
-	deviceAllocCalls   = 10
+	smallKernelBusy    = 0.70   // of the time without data loading, the device is busy: above that their size does not hurt
+	pageableShare      = 0.02   // of the steps, in copies from or to pageable memory
+	deviceAllocShare   = 0.02   // of the steps, in cudaMalloc and cudaFree
 )
 
 // host looks at what the host does for the device.
@@ -58,13 +55,15 @@ func (b *adviser) synchronisation() {
 	}
 	time := total(within(union(waits), b.window))
 	share := ratio(time, b.whole())
-	if share < syncShare || count < leastWaits {
+	if share < syncShare || !b.enough("host-device-sync", time, count) {
 		return
 	}
 	b.add(Advice{Kind: "host-device-sync", Title: "The host waits for the device", Severity: severityOf(share), Share: share, Time: time,
 		Text: fmt.Sprintf("%d calls wait %s for the device, %.1f%% of the steps; meanwhile nothing new is launched.", count, formatTime(float64(time), ""), share*100),
-		Remedy: "Keep results on the device: avoid .item(), printing tensors, copies to the host and conditions on device values inside the loop; " +
+		Remedy: b.remedy("Keep results on the device: avoid .item(), printing tensors, copies to the host and conditions on device values inside the loop; "+
 			"copy with non_blocking=True from pinned memory and synchronise once.",
+			"Keep results on the device: no copies to the host, no Synchronize and no conditions on device values inside the loop; "+
+				"copy through driver.AllocPinned on a stream and synchronise once."),
 		Evidence: b.byName(evidenceLines, keep, func(i int32) string {
 			name := b.sliceName(i)
 			for p := around.parent[i]; p >= 0; p = around.parent[p] {
@@ -74,6 +73,14 @@ func (b *adviser) synchronisation() {
 			}
 			return name
 		})})
+}
+
+// remedy is what to do in the words of who recorded: torch's, or those of a Go program.
+func (b *adviser) remedy(torch, program string) string {
+	if b.t.Meta.Tool == "gander" {
+		return program
+	}
+	return torch
 }
 
 func severityOf(share float64) Severity {
@@ -105,7 +112,7 @@ func (b *adviser) deviceAllocation() {
 		}
 	}
 	share := ratio(time, b.whole())
-	if share < deviceAllocShare || count < deviceAllocCalls {
+	if share < deviceAllocShare || !b.enough("device-allocation", time, count) {
 		return
 	}
 	b.add(Advice{Kind: "device-allocation", Title: "Device memory is allocated while computing", Severity: severityOf(share), Share: share, Time: time,
@@ -133,11 +140,12 @@ func (b *adviser) smallKernels() {
 	for _, g := range b.overview.GPUs {
 		busy = max(busy, g.BusyRatio)
 	}
-	if small < smallKernelCount || ratio(small, all) < smallKernelShare || busy >= smallKernelBusy*(1-b.partShare(PartDataLoader)) {
+	idle := int64((1 - busy) * float64(b.whole()))
+	if !b.enough("small-kernels", idle, small) || ratio(small, all) < smallKernelShare || busy >= smallKernelBusy*(1-b.partShare(PartDataLoader)) {
 		return
 	}
 	launches := b.a.Launches(LaunchOptions{})
-	ad := Advice{Kind: "small-kernels", Title: "Many small kernels", Severity: Warning, Share: 1 - busy, Time: int64((1 - busy) * float64(b.whole())),
+	ad := Advice{Kind: "small-kernels", Title: "Many small kernels", Severity: Warning, Share: 1 - busy, Time: idle,
 		Text: fmt.Sprintf("%d of %d kernels (%.0f%%) are shorter than %s, %s together, and the device is busy only %.1f%% of the time: launching limits the speed.",
 			small, all, ratio(small, all)*100, formatTime(smallKernel, ""), formatTime(float64(time), ""), busy*100),
 		Remedy:   "Fuse operations (a compiled model, fused optimizers), replay them as a CUDA graph, or use larger batches.",
@@ -167,12 +175,13 @@ func (b *adviser) pageableCopies() {
 		}
 	}
 	share := ratio(time, b.whole())
-	if share < pageableShare {
+	if share < pageableShare || !b.enough("pageable-copies", time, count) {
 		return
 	}
 	b.add(Advice{Kind: "pageable-copies", Title: "Copies from pageable memory", Severity: severityOf(share), Share: share, Time: time,
 		Text: fmt.Sprintf("%d copies of %s between pageable host memory and the device take %s, %.1f%% of the steps, at %.1f GB/s.",
 			count, formatMemory(bytes), formatTime(float64(time), ""), share*100, ratio(bytes, time)),
-		Remedy:   "Pin the host's memory (pin_memory=True in a data loader, cudaHostAlloc) and copy asynchronously.",
+		Remedy: b.remedy("Pin the host's memory (pin_memory=True in a data loader, cudaHostAlloc) and copy asynchronously.",
+			"Copy from pinned memory (driver.AllocPinned) on a stream."),
 		Evidence: b.byName(evidenceLines, keep, b.sliceName)})
 }

@@ -2,6 +2,7 @@ package analyze
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gander-go/gander/profiler/trace"
 )
@@ -29,11 +30,12 @@ func (b *adviser) plugin() {
 
 func (b *adviser) loader() {
 	share := b.partShare(PartDataLoader)
-	if share <= loaderShare {
+	time := int64(b.steps.Average[PartDataLoader] * float64(len(b.steps.Steps)))
+	if share <= loaderShare || !b.enough("data-loading", time, 1) {
 		return
 	}
 	ad := Advice{Kind: "data-loading", Title: "Steps wait for data", Plugin: true, Severity: Warning, Share: share,
-		Time:   int64(b.steps.Average[PartDataLoader] * float64(len(b.steps.Steps))),
+		Time:   time,
 		Text:   fmt.Sprintf("%.1f%% of the step time is in the data loader.", share*100),
 		Remedy: "Load in parallel with the computation: more workers (num_workers) that prepare batches ahead.",
 		Evidence: b.byName(evidenceLines, func(i int32) bool {
@@ -96,11 +98,12 @@ func (b *adviser) dataParallel() {
 
 func (b *adviser) communication() {
 	share := b.partShare(PartComm)
-	if share <= commShare {
+	time := int64(b.steps.Average[PartComm] * float64(len(b.steps.Steps)))
+	if share <= commShare || !b.enough("communication", time, 1) {
 		return
 	}
 	b.add(Advice{Kind: "communication", Title: "Much time in communication", Plugin: true, Severity: Warning, Share: share,
-		Time:   int64(b.steps.Average[PartComm] * float64(len(b.steps.Steps))),
+		Time:   time,
 		Text:   fmt.Sprintf("%.1f%% of the step time is in communication that nothing else covers.", share*100),
 		Remedy: "Overlap it with the backward pass, compress gradients, accumulate them over several batches, or use larger batches (with an optimizer like LAMB).",
 		Evidence: b.byName(evidenceLines, func(i int32) bool {
@@ -113,12 +116,13 @@ func (b *adviser) communication() {
 func (b *adviser) utilization() {
 	for i := range b.overview.GPUs {
 		g := &b.overview.GPUs[i]
-		if g.Utilization < 0 || g.Utilization >= lowUtilization {
+		idle := int64((1 - g.Utilization) * float64(b.whole()))
+		if g.Utilization < 0 || g.Utilization >= lowUtilization || !b.enough("low-gpu-utilization", idle, 0) {
 			continue
 		}
 		ad := Advice{Kind: "low-gpu-utilization", Title: fmt.Sprintf("GPU %d is mostly idle", g.ID), Plugin: true, Severity: Warning,
 			Share:  1 - g.Utilization,
-			Time:   int64((1 - g.Utilization) * float64(b.whole())),
+			Time:   idle,
 			Text:   fmt.Sprintf("GPU %d runs kernels during %.1f%% of the steps.", g.ID, g.Utilization*100),
 			Remedy: "Give it more work at a time (a larger batch; this may change convergence), or shorten what the host does in between."}
 		for p, v := range b.steps.Average {
@@ -165,7 +169,7 @@ func (b *adviser) tensorCores() {
 			eligible += s.Dur
 		}
 	}
-	if eligible == 0 {
+	if eligible == 0 || !b.enough("tensor-cores", eligible, 1) {
 		return
 	}
 	share := ratio(eligible, launched)
@@ -185,8 +189,40 @@ func (b *adviser) fullMemory() {
 			continue
 		}
 		b.add(Advice{Kind: "memory-full", Title: fmt.Sprintf("GPU %d is nearly full", d.ID), Plugin: true, Severity: Severe,
-			Text:   fmt.Sprintf("At the peak %s of the %s of GPU %d are in use.", formatMemory(m.peak), formatMemory(d.TotalMemory), d.ID),
-			Remedy: "Use gradient checkpointing or mixed precision, or a smaller batch."})
+			Text:     fmt.Sprintf("At the peak %s of the %s of GPU %d are in use.", formatMemory(m.peak), formatMemory(d.TotalMemory), d.ID),
+			Remedy:   "Use gradient checkpointing or mixed precision, or a smaller batch.",
+			Evidence: b.atPeak(m.space, m.device)})
 		return
 	}
+}
+
+// atPeak lists who holds memory when most of it is in use.
+func (b *adviser) atPeak(space trace.MemSpace, device trace.DeviceID) []Evidence {
+	var list []Evidence
+	rows := map[string]int{}
+	sums := map[string]int64{}
+	for _, s := range b.a.Memory(MemoryOptions{}).Spaces {
+		if s.Space != space || s.Device != device {
+			continue
+		}
+		for _, al := range s.Allocs {
+			if al.Alloc == trace.NoTime || al.Alloc > s.PeakTime || al.Release != trace.NoTime && al.Release <= s.PeakTime {
+				continue
+			}
+			k, ok := rows[al.Operator]
+			if !ok {
+				k = len(list)
+				rows[al.Operator] = k
+				list = append(list, Evidence{Text: al.Operator, Slice: trace.NoSlice})
+			}
+			sums[al.Operator] += al.Bytes
+			list[k].Count++
+		}
+	}
+	slices.SortStableFunc(list, func(p, q Evidence) int { return compareInt(sums[q.Text], sums[p.Text]) })
+	list = list[:min(len(list), evidenceLines)]
+	for i := range list {
+		list[i].Text += " holds " + formatMemory(sums[list[i].Text])
+	}
+	return list
 }

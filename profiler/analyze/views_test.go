@@ -306,7 +306,7 @@ func TestStepsOfGoPrograms(t *testing.T) {
 	if r.Steps[0].STW != 2_000 || r.Mean != 100_000 || !r.Real {
 		t.Errorf("%+v", r)
 	}
-	if ad := find(Advise(m.Trace), "data-loader-starvation"); ad == nil || ad.Share != 0.3 || ad.Evidence[0].Time != 60_000 || ad.Evidence[0].Count != 2 {
+	if ad := find(Advise(stretched(m.Trace, 100)), "data-loader-starvation"); ad == nil || ad.Share != 0.3 || ad.Evidence[0].Time != 6_000_000 || ad.Evidence[0].Count != 2 {
 		t.Errorf("%+v", ad)
 	}
 }

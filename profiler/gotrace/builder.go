@@ -194,13 +194,36 @@ func (b *builder) transition(e *xtrace.Event, d *xtrace.StateTransition, at int6
 	}
 	if name, ok := stateNames[to]; ok {
 		if to == xtrace.GoWaiting && d.Reason != "" {
-			name += " (" + d.Reason + ")"
+			name += " (" + waitReason(d) + ")"
 		}
 		g.line.begin(b.t.Strings.ID(name), at)
 	}
 	if p := e.Proc(); p != xtrace.NoProc && from != to {
 		b.proc(p, id, from, to, at)
 	}
+}
+
+// waitReason is why a goroutine waits. The runtime says "sync" of mutexes, wait groups and conditions alike: the stack tells
+// which of them it is, as sync.(*Mutex).Lock.
+func waitReason(d *xtrace.StateTransition) string {
+	if d.Reason != "sync" || d.Stack == xtrace.NoStack {
+		return d.Reason
+	}
+	const looks = 8 // frames from the innermost
+	found, n := "", 0
+	for f := range d.Stack.Frames() {
+		name := strings.Replace(f.Func, "internal/sync.", "sync.", 1)
+		if n++; n > looks || found != "" && !strings.HasPrefix(name, "sync.") {
+			break
+		}
+		if strings.HasPrefix(name, "sync.(") {
+			found = name // the outermost: what the program called
+		}
+	}
+	if found == "" {
+		return d.Reason
+	}
+	return strings.TrimSuffix(found, "Slow")
 }
 
 // proc shows on the track of a processor which goroutine it runs.

@@ -323,3 +323,36 @@ func BenchmarkRead(b *testing.B) {
 		}
 	}
 }
+
+// Waiting for a mutex is told from waiting for a group: the runtime calls both "sync".
+func TestWaitsForLocks(t *testing.T) {
+	raw := record(t, func() {
+		var mu sync.Mutex
+		var rw sync.RWMutex
+		var wg sync.WaitGroup
+		mu.Lock()
+		rw.Lock()
+		wg.Go(func() { mu.Lock(); mu.Unlock() })
+		wg.Go(func() { rw.RLock(); rw.RUnlock() })
+		time.Sleep(5 * time.Millisecond)
+		mu.Unlock()
+		rw.Unlock()
+		wg.Wait()
+		wg.Go(func() { time.Sleep(5 * time.Millisecond) })
+		wg.Wait()
+	})
+	tr, err := Read(bytes.NewReader(raw), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"waiting (sync.(*Mutex).Lock)", "waiting (sync.(*RWMutex).RLock)", "waiting (sync.(*WaitGroup).Wait)"} {
+		list := slicesNamed(tr, want)
+		longest := int64(0)
+		for _, s := range list {
+			longest = max(longest, s.Dur)
+		}
+		if longest < int64(3*time.Millisecond) {
+			t.Errorf("%q: %d times, at most %d ns", want, len(list), longest)
+		}
+	}
+}
