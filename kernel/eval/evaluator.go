@@ -258,12 +258,21 @@ func (e *Evaluator) refresh(out cell.Output) {
 		out.Stream(cell.Stderr, "The reason: "+err.Error()+"\n")
 		return
 	}
+	local := e.cfg.Packages.Local() // others may use the changed ones
 	e.cfg.Packages.Adopt()
 	for _, p := range changed {
 		out.Stream(cell.Stderr, fmt.Sprintf("Note: package %s has changed on disk and is built again.\n", p))
 		if old := e.session.VarsOfPackage(p); len(old) > 0 {
 			out.Stream(cell.Stderr, fmt.Sprintf("Note: values of its old version are in %s; make them anew to use the changes.\n", strings.Join(old, ", ")))
 		}
+	}
+	if gone := e.session.Refit(local); len(gone) > 0 {
+		var b strings.Builder
+		b.WriteString("Note: what no longer compiles with the changes is forgotten:\n")
+		for _, f := range gone {
+			fmt.Fprintf(&b, "  %s %s of In[%d]: %s\n", f.Kind, f.Name, f.Cell, f.Why)
+		}
+		out.Stream(cell.Stderr, b.String())
 	}
 }
 

@@ -345,7 +345,7 @@ func (k *checker) repeated(d *ownDecl) *item {
 			return nil
 		}
 		it := k.st.of[sym]
-		if i > 0 && it != old || len(it.syms) != len(d.it.syms) || it.norm != d.it.norm {
+		if i > 0 && it != old || k.st.stale[it] || len(it.syms) != len(d.it.syms) || it.norm != d.it.norm {
 			return nil
 		}
 		old = it

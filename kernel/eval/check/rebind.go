@@ -68,6 +68,11 @@ func (k *checker) spread() {
 			k.dirty[old] = true
 		}
 	}
+	for it := range k.st.stale {
+		if _, stays := k.stay[it]; !stays && !k.superseded(it) {
+			k.bind(it, k.usesChanged(it), false)
+		}
+	}
 	k.reach(false)
 	for t := range k.extended {
 		if k.fresh[t] == nil {
@@ -129,6 +134,11 @@ func (k *checker) reach(growing bool) {
 			again = true
 		}
 	}
+}
+
+// usesChanged reports whether the type of a stale item is written with a package.
+func (k *checker) usesChanged(it *item) bool {
+	return slices.ContainsFunc(it.refs, func(r ref) bool { return r.pkg != "" && (it.body == 0 || r.off < it.body) })
 }
 
 // usesShrunk reports whether it uses a symbol whose new version has another layout.

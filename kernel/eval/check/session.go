@@ -47,6 +47,7 @@ type state struct {
 	items []*item // what is kept, in the order of declaration
 	of    map[*Symbol]*item
 	names names
+	stale map[*item]bool // those that the next cell binds again, because packages that they use have changed
 }
 
 // New makes an empty session.
