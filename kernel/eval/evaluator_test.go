@@ -59,7 +59,11 @@ type fakeEngine struct {
 
 func (f *fakeEngine) Supports(*check.Checked) (bool, string) { return f.refuses == "", f.refuses }
 func (f *fakeEngine) Build(_ context.Context, c *check.Checked, _ check.BuildOptions) (link.Unit, func(), error) {
-	return link.Unit{Engine: f.kind, Source: c.Code}, func() { f.commits++ }, f.err
+	u := link.Unit{Engine: f.kind, Source: c.Code}
+	if f.kind == link.EngineNative {
+		u.Plugins = []string{"cell.so"}
+	}
+	return u, func() { f.commits++ }, f.err
 }
 func (f *fakeEngine) Reset() { f.resets++ }
 func (f *fakeEngine) Translate(text string) string {
