@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gander-go/gander/profiler/analyze"
+	"github.com/gander-go/gander/profiler/trace"
 )
 
 // averages returns the key averages in the order that was asked for; without a wish by device time where there is any, else
@@ -104,7 +105,8 @@ func share(part, whole int64) float64 {
 	return 100 * float64(part) / float64(whole)
 }
 
-// averagesGrid lists every row. Rows keep the order of avg.
+// averagesGrid lists every row. Rows keep the order of avg, those of ranges on the device behind all others: their times
+// are those of other rows once more.
 func averagesGrid(avg *analyze.Averages) *Grid {
 	dev, d := deviceWord(avg), avg.SelfDeviceTotal > 0
 	g := &Grid{Sort: -1}
@@ -115,15 +117,30 @@ func averagesGrid(avg *analyze.Averages) *Grid {
 	var cols []column
 	add := func(c Column, value func(a *analyze.Average) any) { cols = append(cols, column{c, value}) }
 	add(Column{Name: "Name"}, func(a *analyze.Average) any { return a.Key })
-	add(Column{Name: "On", Help: "Where the time of the row was spent", Hide: !d}, func(a *analyze.Average) any { return a.Device })
+	add(Column{Name: "On", Help: "Where the time of the row was spent", Hide: !d}, func(a *analyze.Average) any {
+		if onlyRange(avg, a) {
+			return a.Device + " range"
+		}
+		return a.Device
+	})
 	add(Column{Name: "Self CPU %", Unit: UnitPercent, Help: "Of the self CPU time of all rows"}, func(a *analyze.Average) any { return onHost(a, share(a.SelfCPU, avg.SelfCPUTotal)) })
 	add(Column{Name: "Self CPU", Unit: UnitTime, Heat: true, Help: "Host time without what it called"}, func(a *analyze.Average) any { return onHost(a, a.SelfCPU) })
 	add(Column{Name: "CPU total %", Unit: UnitPercent, Hide: true, Help: "Recursive calls count more than once"}, func(a *analyze.Average) any { return onHost(a, share(a.CPUTotal, avg.SelfCPUTotal)) })
 	add(Column{Name: "CPU total", Unit: UnitTime, Heat: true, Help: "Host time with what it called; recursive calls count more than once"}, func(a *analyze.Average) any { return onHost(a, a.CPUTotal) })
 	add(Column{Name: "CPU time avg", Unit: UnitTime}, func(a *analyze.Average) any { return onHost(a, a.CPUAvg()) })
 	if d {
-		add(Column{Name: "Self " + dev, Unit: UnitTime, Heat: true, Help: "Device time of what it launched itself; parallel streams add up"}, func(a *analyze.Average) any { return a.SelfDevice })
-		add(Column{Name: "Self " + dev + " %", Unit: UnitPercent, Help: "Of the time of all device rows. Host and device rows each sum to 100 %"}, func(a *analyze.Average) any { return share(a.SelfDevice, avg.SelfDeviceTotal) })
+		add(Column{Name: "Self " + dev, Unit: UnitTime, Heat: true, Help: "Device time of what it launched itself; parallel streams add up"}, func(a *analyze.Average) any {
+			if onlyRange(avg, a) {
+				return nil
+			}
+			return a.SelfDevice
+		})
+		add(Column{Name: "Self " + dev + " %", Unit: UnitPercent, Help: "Of the time of all device rows. Host and device rows each sum to 100 %"}, func(a *analyze.Average) any {
+			if a.Side == analyze.SideDevice && !avg.Counts(a) {
+				return nil
+			}
+			return share(a.SelfDevice, avg.SelfDeviceTotal)
+		})
 		add(Column{Name: dev + " total", Unit: UnitTime, Heat: true, Help: "Device time of all that was launched below it; parallel streams add up"}, func(a *analyze.Average) any { return a.DeviceTotal })
 		add(Column{Name: dev + " time avg", Unit: UnitTime}, func(a *analyze.Average) any { return a.DeviceAvg() })
 		add(Column{Name: dev + " busy", Unit: UnitTime, Hide: true, Help: "As the total, but parallel streams count once"}, func(a *analyze.Average) any { return a.DeviceUnion })
@@ -168,14 +185,25 @@ func averagesGrid(avg *analyze.Averages) *Grid {
 	for _, c := range cols {
 		g.Cols = append(g.Cols, c.Column)
 	}
-	for i := range avg.Rows {
-		row := make([]any, len(cols))
-		for k, c := range cols {
-			row[k] = c.value(&avg.Rows[i])
+	for _, ranges := range []bool{false, true} {
+		for i := range avg.Rows {
+			if onlyRange(avg, &avg.Rows[i]) != ranges {
+				continue
+			}
+			row := make([]any, len(cols))
+			for k, c := range cols {
+				row[k] = c.value(&avg.Rows[i])
+			}
+			g.Rows = append(g.Rows, row)
 		}
-		g.Rows = append(g.Rows, row)
 	}
 	return g
+}
+
+// onlyRange reports whether a row is of ranges on the device, from the first to the last work launched in a span. torch.profiler
+// lists them like work.
+func onlyRange(avg *analyze.Averages, a *analyze.Average) bool {
+	return avg.Options.Convention != analyze.Torch && a.Class == trace.ClassDeviceAnnotation
 }
 
 // onHost is v for rows of the host and nothing for rows of a device, which have no host time.
