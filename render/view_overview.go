@@ -213,7 +213,7 @@ func (r *report) advice(list []analyze.Advice) *advicePart {
 			if e.Slice >= 0 && int(e.Slice) < len(r.t.Slices) {
 				name = r.t.Name(&r.t.Slices[e.Slice])
 			}
-			it.Seen = append(it.Seen, [2]string{e.Text, name})
+			it.Seen = append(it.Seen, [2]string{e.String(), name})
 		}
 		p.Items = append(p.Items, it)
 	}
@@ -229,6 +229,9 @@ func (r *report) adviceText() {
 	r.text.WriteString("\nRecommendations:\n")
 	for _, a := range advice {
 		fmt.Fprintf(&r.text, "- %s (%s): %s %s\n", oneLine(a.Title), a.Severity, oneLine(a.Text), oneLine(a.Remedy))
+		for _, e := range a.Evidence {
+			r.text.WriteString("    " + oneLine(e.String()) + "\n")
+		}
 	}
 }
 
@@ -236,7 +239,17 @@ func adviceHTML(list []analyze.Advice) string {
 	var b strings.Builder
 	b.WriteString("<ul>\n")
 	for _, a := range list {
-		fmt.Fprintf(&b, "<li><b>%s</b> (%s): %s %s</li>\n", escape(a.Title), a.Severity, escape(a.Text), escape(a.Remedy))
+		fmt.Fprintf(&b, "<li><b>%s</b> (%s): %s %s", escape(a.Title), a.Severity, escape(a.Text), escape(a.Remedy))
+		for i, e := range a.Evidence {
+			if i == 0 {
+				b.WriteString("<ul>")
+			}
+			b.WriteString("<li>" + escape(e.String()) + "</li>")
+			if i == len(a.Evidence)-1 {
+				b.WriteString("</ul>")
+			}
+		}
+		b.WriteString("</li>\n")
 	}
 	b.WriteString("</ul>\n")
 	return b.String()

@@ -44,11 +44,11 @@ func doctorCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
-	cmd.Flags().BoolVar(&build, "warm", false, "build the session program now, so that the first cell need not")
+	cmd.Flags().BoolVar(&build, "warm", false, "build the session program and the standard library now, so that no first cell waits for that")
 	return cmd
 }
 
-// warm builds the session program into the cache. A machine that cannot compile is no failure: cells are interpreted.
+// warm builds the session program into the cache, and the packages that cells import. A machine that cannot compile is no failure: cells are interpreted.
 func warm(ctx context.Context, w io.Writer) error {
 	terminal := term.IsTerminal(int(os.Stderr.Fd()))
 	cfg := session.BuildConfig{Progress: func(what string, done, total int) {
@@ -84,6 +84,16 @@ func warm(ctx context.Context, w io.Writer) error {
 		return err
 	}
 	l.Warm()
+	if terminal {
+		fmt.Fprint(w, "building the standard library for cells")
+	}
+	err = l.BuildStandard()
+	if terminal {
+		fmt.Fprint(w, "\r\x1b[K")
+	}
+	if err != nil {
+		return err
+	}
 	fmt.Fprintf(w, "the session program for %s is ready\n", ws.GoVersion)
 	return nil
 }

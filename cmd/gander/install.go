@@ -36,7 +36,7 @@ func installCommand() *cobra.Command {
 	}
 	specFlags(cmd, &o)
 	cmd.Flags().StringVar(&o.DisplayName, "display-name", "", "name that front ends show (default \"Go (gander)\")")
-	cmd.Flags().BoolVar(&noBuild, "no-build", false, "do not build the session program now; the first cell will")
+	cmd.Flags().BoolVar(&noBuild, "no-build", false, "do not build the session program and the standard library now; the first cells will")
 	return cmd
 }
 

@@ -163,13 +163,18 @@ func (f *reportFlags) run(cmd *cobra.Command, args []string) error {
 	if err := atomicfile.Write(out, func(w io.Writer) error { return render.Page(w, ts, o) }); err != nil {
 		return err
 	}
-	for i, t := range ts {
-		for _, p := range t.Problems {
-			fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s (%d)\n", filepath.Base(args[i]), p.Text, p.Count)
-		}
-	}
+	warn(cmd.ErrOrStderr(), args, ts)
 	fmt.Fprintln(w, out)
 	return nil
+}
+
+// warn tells what was lost or repaired in the files.
+func warn(w io.Writer, paths []string, ts []*trace.Trace) {
+	for i, t := range ts {
+		for _, p := range t.Problems {
+			fmt.Fprintf(w, "%s: %s (%d)\n", filepath.Base(paths[i]), p.Text, p.Count)
+		}
+	}
 }
 
 // convention is the one that --convention names.
@@ -241,39 +246,4 @@ func pageName(trace string) string {
 		name = strings.TrimSuffix(name, suffix)
 	}
 	return name + ".html"
-}
-
-func diffCommand() *cobra.Command {
-	var f reportFlags
-	var text bool
-	cmd := &cobra.Command{
-		Use: "diff BASE NEW", Short: "Compare two traces on one page", Args: exactly(2, "two traces"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			ts, err := openTraces(cmd.Context(), args)
-			if err != nil {
-				return err
-			}
-			if text {
-				limit := f.limit
-				if limit == 0 {
-					limit = 20
-				}
-				_, err := fmt.Fprintln(cmd.OutOrStdout(), analyze.Diff(ts[0], ts[1]).Text(limit))
-				return err
-			}
-			out := f.out
-			if out == "" {
-				out = strings.TrimSuffix(pageName(args[0]), ".html") + "-" + pageName(args[1])
-			}
-			o := render.Options{Title: f.title, Note: strings.Join(baseNames(args), " → "), Sort: f.sort, Limit: f.limit}
-			if err := atomicfile.Write(out, func(w io.Writer) error { return render.DiffPage(w, ts[0], ts[1], o) }); err != nil {
-				return err
-			}
-			fmt.Fprintln(cmd.OutOrStdout(), out)
-			return nil
-		},
-	}
-	f.register(cmd)
-	cmd.Flags().BoolVar(&text, "text", false, "print a table instead")
-	return cmd
 }

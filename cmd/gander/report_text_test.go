@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/pprof/profile"
@@ -61,6 +63,32 @@ func TestReportText(t *testing.T) {
 			t.Errorf("%s: exit code %d: %s", name, code, errs)
 		}
 		golden.Check(t, filepath.Join("testdata", "text", name+".txt"), []byte(out))
+	}
+}
+
+// TestDiffForms compares what gander diff prints: two files of which the second has one operator slower and one more.
+func TestDiffForms(t *testing.T) {
+	dir := t.TempDir()
+	event := func(name string, ts, dur int) string {
+		return fmt.Sprintf(`{"ph":"X","cat":"cpu_op","name":%q,"pid":1,"tid":1,"ts":%d,"dur":%d}`, name, ts, dur)
+	}
+	for name, events := range map[string][]string{
+		"a.json": {event("aten::mm", 0, 100), event("aten::add", 200, 10)},
+		"b.json": {event("aten::mm", 0, 150), event("aten::add", 200, 10), event("aten::relu", 220, 5)},
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(`{"traceEvents":[`+strings.Join(events, ",")+`]}`), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, form := range []string{"text", "csv", "json"} {
+		code, out, errs := gander(t, dir, "diff", "a.json", "b.json", "--"+form)
+		if code != 0 || errs != "" {
+			t.Errorf("%s: exit code %d: %s", form, code, errs)
+		}
+		golden.Check(t, filepath.Join("testdata", "text", "diff."+form), []byte(out))
+	}
+	if code, _, errs := gander(t, dir, "diff", "a.json", "b.json", "--convention", "plugin"); code != 2 || !strings.Contains(errs, "--json") {
+		t.Errorf("exit code %d: %s", code, errs)
 	}
 }
 

@@ -163,6 +163,12 @@ func fill(v reflect.Value) {
 	}
 }
 
+// WriteDiff writes the comparison of two traces as indented JSON.
+func WriteDiff(w io.Writer, d *analyze.DiffReport) error {
+	fill(reflect.ValueOf(d))
+	return Write(w, d)
+}
+
 // Write writes v, a *Report or a *Job, as indented JSON.
 func Write(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)

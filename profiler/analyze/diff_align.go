@@ -1,6 +1,7 @@
 package analyze
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/gander-go/gander/profiler/trace"
@@ -61,17 +62,14 @@ func (l *landmarks) label(i int32) string {
 	return l.a.Trace.Name(&l.a.Trace.Slices[i])
 }
 
-// time is the device time of a landmark with all below, or its host time where there is no device time.
-func (l *landmarks) time(list []int32) int64 {
-	var device, host int64
+// times sums up landmarks with all below.
+func (t *opTree) times(list []int32) RangeTime {
+	r := RangeTime{Ranges: len(list)}
 	for _, i := range list {
-		device += l.tree.devTotal[i]
-		host += l.a.Trace.Slices[i].Dur
+		r.Device += t.devTotal[i]
+		r.Host += t.x.t.Slices[i].Dur
 	}
-	if device > 0 {
-		return device
-	}
-	return host
+	return r
 }
 
 func matchLists(b, n *landmarks, left, right []int32, depth int) []DiffNode {
@@ -80,14 +78,14 @@ func matchLists(b, n *landmarks, left, right []int32, depth int) []DiffNode {
 	gap := func(toLeft, toRight int) {
 		if toLeft > i || toRight > j {
 			l, r := left[i:toLeft], right[j:toRight]
-			out = append(out, DiffNode{Name: runName(b, l, n, r), Base: b.time(l), New: n.time(r), BaseSlices: l, NewSlices: r})
+			out = append(out, DiffNode{Name: runName(b, l, n, r), Base: b.tree.times(l), New: n.tree.times(r), BaseSlices: l, NewSlices: r})
 		}
 	}
 	for _, pair := range commonOrder(b, n, left, right) {
 		gap(pair[0], pair[1])
 		i, j = pair[0]+1, pair[1]+1
 		l, r := left[pair[0]:i], right[pair[1]:j]
-		node := DiffNode{Name: b.label(l[0]), Base: b.time(l), New: n.time(r), Matched: true, BaseSlices: l, NewSlices: r}
+		node := DiffNode{Name: b.label(l[0]), Base: b.tree.times(l), New: n.tree.times(r), Matched: true, BaseSlices: l, NewSlices: r}
 		if depth < maxAligned {
 			node.Children = matchLists(b, n, b.under[l[0]], n.under[r[0]], depth+1)
 		}
@@ -97,14 +95,31 @@ func matchLists(b, n *landmarks, left, right []int32, depth int) []DiffNode {
 	return out
 }
 
+// runName names what stands between two matches: its ranges, the base's first.
 func runName(b *landmarks, l []int32, n *landmarks, r []int32) string {
+	left, right := labels(b, l), labels(n, r)
 	switch {
-	case len(l) == 1 && len(r) == 0:
-		return b.label(l[0])
-	case len(r) == 1 && len(l) == 0:
-		return n.label(r[0])
+	case len(r) == 0:
+		return left
+	case len(l) == 0:
+		return right
 	}
-	return "unmatched"
+	return left + " ↔ " + right
+}
+
+// labels lists the names of ranges, each once and three at most.
+func labels(m *landmarks, list []int32) string {
+	var out []string
+	for _, i := range list {
+		if s := m.label(i); !slices.Contains(out, s) {
+			if len(out) == 3 {
+				out = append(out, "…")
+				break
+			}
+			out = append(out, s)
+		}
+	}
+	return strings.Join(out, ", ")
 }
 
 // commonOrder returns a longest common subsequence of both lists by label, as pairs of positions. Lists too long for the

@@ -16,7 +16,7 @@ func outline(nodes []DiffNode) string {
 		if n.Matched {
 			mark = "="
 		}
-		s := fmt.Sprintf("%s%s %d/%d", mark, n.Name, n.Base/1000, n.New/1000)
+		s := fmt.Sprintf("%s%s %d/%d", mark, n.Name, n.Base.Time()/1000, n.New.Time()/1000)
 		if len(n.Children) > 0 {
 			s += " (" + outline(n.Children) + ")"
 		}
@@ -56,7 +56,7 @@ func TestDiffAligns(t *testing.T) {
 	if r := rows["checkpoint"]; r.Status != "added" || r.New.Count != 3 {
 		t.Errorf("%+v", r)
 	}
-	if d.Rows[0].change() < d.Rows[1].change() {
+	if d.Rows[0].Change() < d.Rows[1].Change() {
 		t.Error("rows are not ordered by change")
 	}
 	b, err := json.Marshal(rows["forward"])

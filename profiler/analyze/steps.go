@@ -2,7 +2,6 @@ package analyze
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -110,12 +109,39 @@ func (a *Analysis) StepsAs(c Convention) *StepReport {
 		s := &r.Steps[i]
 		w := span{s.Start, s.End}
 		s.GC, s.STW = total(within(gc, w)), total(within(stw, w))
+	}
+	r.average()
+	return r
+}
+
+// average fills the means over the steps.
+func (r *StepReport) average() {
+	r.Average, r.Mean = PartMeans{}, 0
+	for i := range r.Steps {
+		s := &r.Steps[i]
 		for p, v := range s.Parts {
 			r.Average[p] += float64(v) / float64(len(r.Steps))
 		}
 		r.Mean += float64(s.Total()) / float64(len(r.Steps))
 	}
-	return r
+}
+
+// without returns the report less the named steps, or r when that leaves none or changes nothing.
+func (r *StepReport) without(names []string) *StepReport {
+	out := *r
+	out.Steps, out.Dropped = nil, slices.Clone(r.Dropped)
+	for _, s := range r.Steps {
+		if slices.Contains(names, s.Name) {
+			out.Dropped = append(out.Dropped, s.Name)
+		} else {
+			out.Steps = append(out.Steps, s)
+		}
+	}
+	if len(out.Steps) == 0 || len(out.Steps) == len(r.Steps) {
+		return r
+	}
+	out.average()
+	return &out
 }
 
 // stepBuilder follows the plugin:
@@ -356,41 +382,4 @@ func (x *index) window() (start, end int64) {
 		return 0, 0
 	}
 	return first, last
-}
-
-// Text returns the steps as a table, parts that never occur left out.
-func (r *StepReport) Text() string {
-	show := []StepPart{}
-	for p := range NumStepParts {
-		if r.Average[p] != 0 || p == PartOther {
-			show = append(show, p)
-		}
-	}
-	t := textTable{header: []string{"Step", "Total"}}
-	for _, p := range show {
-		t.header = append(t.header, p.String())
-	}
-	row := func(name string, sum float64, parts func(StepPart) float64) {
-		cells := []string{name, formatTime(sum, "")}
-		for _, p := range show {
-			share := ""
-			if sum > 0 {
-				share = fmt.Sprintf(" (%.1f%%)", parts(p)/sum*100)
-			}
-			cells = append(cells, formatTime(parts(p), "")+share)
-		}
-		t.add(cells...)
-	}
-	for i := range r.Steps {
-		s := &r.Steps[i]
-		row(s.Name, float64(s.Total()), func(p StepPart) float64 { return float64(s.Parts[p]) })
-	}
-	if len(r.Steps) > 1 {
-		row("average", r.Mean, func(p StepPart) float64 { return r.Average[p] })
-	}
-	out := t.String()
-	if len(r.Dropped) > 0 {
-		out += "Left out, because not all of their device work was captured: step " + strings.Join(r.Dropped, ", ") + "\n"
-	}
-	return out
 }

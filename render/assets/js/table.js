@@ -42,10 +42,16 @@ function table(root, spec, bus) {
     return clamp(w, 5, i ? 38 : 54) * (num[i] ? 6.8 : 7.2) + 22;
   });
   const shown = () => cols.map((_, i) => i).filter(i => !hidden.has(i));
+  // What the other columns leave is the first one's, within its own width and 260 pixels.
+  function fit() {
+    const vis = shown(), rest = vis.reduce((a, i) => a + (i ? widths[i] : 0), 0), first_ = group_.firstChild, room = box.clientWidth;
+    if (first_ && room) first_.style.width = clamp(room - rest, Math.min(widths[0], 260), widths[0]) + 'px';
+  }
   function head() {
     const vis = shown();
     group_.replaceChildren(...vis.map(i => el('col', { style: `width:${widths[i]}px` })));
     tbl.style.minWidth = vis.reduce((a, i) => a + (i ? widths[i] : Math.min(widths[i], 260)), 0) + 'px';
+    fit();
     headRow.replaceChildren(...vis.map(i => el('th', { scope: 'col', class: num[i] ? 'r' : null, title: cols[i].h || null, 'aria-sort': i === sort ? desc ? 'descending' : 'ascending' : 'none' },
       button(cols[i].n + (i === sort ? desc ? ' ▾' : ' ▴' : ''), '', () => { if (sort === i) desc = !desc; else { sort = i; desc = num[i]; } order(); headRow.children[shown().indexOf(i)].firstChild.focus(); }))));
   }
@@ -98,6 +104,7 @@ function table(root, spec, bus) {
   q.addEventListener('input', order);
   q.addEventListener('keydown', e => e.stopPropagation());
   box.addEventListener('keydown', e => { if (/^(Arrow|Page|Home|End)/.test(e.key)) e.stopPropagation(); });
+  new ResizeObserver(fit).observe(box);
   if (bus && spec.span) bus.on('range', r => { range = r; order(); });
   order();
   return { sortBy: (i, d) => { sort = i; desc = d; order(); }, filter: s => { q.value = s; order(); }, csv: () => lines(','), get shown() { return idx.length; } };
