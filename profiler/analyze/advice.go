@@ -1,6 +1,7 @@
 package analyze
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/gander-go/gander/profiler/trace"
@@ -27,6 +28,19 @@ type Evidence struct {
 	Slice int32  `json:"slice"` // example in Trace.Slices, NoSlice when there is none
 	Time  int64  `json:"time"`  // ns it accounts for, 0 when time is not the measure
 	Count int64  `json:"count"`
+}
+
+// String says it all in a line: "aten::item: 48.000ms in 12".
+func (e Evidence) String() string {
+	switch {
+	case e.Time > 0 && e.Count > 1:
+		return fmt.Sprintf("%s: %s in %d", e.Text, formatTime(float64(e.Time), ""), e.Count)
+	case e.Time > 0:
+		return e.Text + ": " + formatTime(float64(e.Time), "")
+	case e.Count > 1:
+		return fmt.Sprintf("%s (%d)", e.Text, e.Count)
+	}
+	return e.Text
 }
 
 // Advice is one finding with what to do about it.

@@ -12,8 +12,8 @@ const millisecond = 1_000_000
 
 // leastOf is by Advice.Kind. Kinds that are about facts (memory that is full, DataParallel) are not in it.
 //
-// What a device waits for repeats itself each step, so that ten milliseconds tell. Collections, locks and the scheduler
-// come in bursts, and each recording begins with one: they need a tenth of a second, and several events.
+// What a device waits for repeats itself each step, so that ten milliseconds tell. Collections and the scheduler come in
+// bursts, and recordings begin with one: they need longer, and several events.
 var leastOf = map[string]least{
 	"data-loading":           {10 * millisecond, millisecond, 1},
 	"data-loader-starvation": {10 * millisecond, millisecond, 1},
@@ -25,8 +25,8 @@ var leastOf = map[string]least{
 	"small-kernels":          {10 * millisecond, millisecond, 200},
 	"pageable-copies":        {10 * millisecond, millisecond, 1},
 	"gc-pressure":            {100 * millisecond, millisecond, 3},
-	"lock-contention":        {100 * millisecond, 5 * millisecond, 10},
-	"goroutine-starvation":   {100 * millisecond, 10 * millisecond, 10},
+	"lock-contention":        {20 * millisecond, 5 * millisecond, 10},
+	"goroutine-starvation":   {50 * millisecond, 10 * millisecond, 10},
 	"allocation-churn":       {100 * millisecond, 0, 1000},
 }
 
