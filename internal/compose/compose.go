@@ -160,6 +160,9 @@ func (l *Language) Warm() {
 	}
 }
 
+// BuildStandard compiles the standard library as cells use it, so that no first import waits for that. See Modules.BuildStandard.
+func (l *Language) BuildStandard() error { return l.packages.BuildStandard(l.ctx) }
+
 func (l *Language) setProgress(what string, done, total int) {
 	if total > 0 {
 		what = fmt.Sprintf("%s (%d of %d)", what, done, total)
