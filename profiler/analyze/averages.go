@@ -69,7 +69,8 @@ type Average struct {
 	SelfDeviceMemory int64 `json:"self_device_memory_usage"`
 
 	FLOPs int64 `json:"flops"`
-	Bytes int64 `json:"bytes_accessed"` // bytes read and written as the source reports
+	About int64 `json:"flops_estimated,omitempty"` // of FLOPs those that are an estimate: the work depends on the data
+	Bytes int64 `json:"bytes_accessed"`            // bytes read and written as the source reports
 
 	// Distribution of one call's duration in ns (host time for CPU rows, device time for device rows). Exact only.
 	Min    int64   `json:"min"`

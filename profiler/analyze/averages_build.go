@@ -50,7 +50,8 @@ type builder struct {
 	loose  []int32 // memory events that belong to no slice
 	stacks *stackReader
 
-	flops *shapeFLOPs // nil when FLOPs are only the source's
+	flops *shapeFLOPs             // nil when FLOPs are only the source's
+	about map[trace.StringID]bool // by other arguments of operators: they say that FLOPs are an estimate
 
 	sameShapes  map[trace.StringID]trace.StringID // see listless
 	firstShapes map[string]trace.StringID
@@ -227,6 +228,9 @@ func (b *builder) rows() {
 			op := &b.t.Ops[s[i].Args]
 			if n := op.FLOPs; n != 0 || b.flops == nil || b.x.class[i] != trace.ClassOp {
 				r.FLOPs += n
+				if op.Extra != 0 && b.estimated(op.Extra) {
+					r.About += n
+				}
 			} else {
 				r.FLOPs += b.flops.count(s[i].Name, op)
 			}
@@ -251,6 +255,22 @@ func (b *builder) rows() {
 			}
 		}
 	}
+}
+
+// estimatedFLOPs is the argument with which a recording says that an operator's FLOPs are an estimate.
+const estimatedFLOPs = `"FLOPs are an estimate":true`
+
+// estimated reports whether the other arguments of an operator say that its FLOPs are an estimate.
+func (b *builder) estimated(extra trace.StringID) bool {
+	is, known := b.about[extra]
+	if !known {
+		if b.about == nil {
+			b.about = map[trace.StringID]bool{}
+		}
+		is = strings.Contains(b.t.Strings.Get(extra), estimatedFLOPs)
+		b.about[extra] = is
+	}
+	return is
 }
 
 // rowFor returns the row of slice i and counts it there.

@@ -165,6 +165,7 @@ func (a *Averages) Total() Average {
 		sum.DeviceMemory += r.DeviceMemory
 		sum.SelfDeviceMemory += r.SelfDeviceMemory
 		sum.FLOPs += r.FLOPs
+		sum.About += r.About
 		sum.Bytes += r.Bytes
 	}
 	return sum

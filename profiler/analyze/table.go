@@ -94,6 +94,12 @@ func exactTable(a *Averages, rows []Average, o TableOptions) string {
 	if a.FromShapes {
 		b.WriteString("FLOP: counted from shapes by torch's formulas, which know matrix products, 2-d convolution, add and mul only\n")
 	}
+	for i := range rows {
+		if rows[i].About > 0 {
+			b.WriteString("GFLOP with ~: the work depends on the data, the number is an estimate from the dimensions\n")
+			break
+		}
+	}
 	b.WriteString(lossText(a.Losses))
 	return b.String()
 }
@@ -199,14 +205,18 @@ func (r *Average) flops() []string {
 	if r.FLOPs <= 0 {
 		return []string{"-", "-"}
 	}
+	about := ""
+	if r.About > 0 {
+		about = "~"
+	}
 	over := r.DeviceTotal
 	if over == 0 {
 		over = r.CPUTotal
 	}
 	if over == 0 {
-		return []string{fmt.Sprintf("%.3f", float64(r.FLOPs)/1e9), "-"}
+		return []string{fmt.Sprintf("%s%.3f", about, float64(r.FLOPs)/1e9), "-"}
 	}
-	return []string{fmt.Sprintf("%.3f", float64(r.FLOPs)/1e9), fmt.Sprintf("%.2f", float64(r.FLOPs)/float64(over))}
+	return []string{fmt.Sprintf("%s%.3f", about, float64(r.FLOPs)/1e9), fmt.Sprintf("%s%.2f", about, float64(r.FLOPs)/float64(over))}
 }
 
 func (a *Averages) groupHeader() []string {

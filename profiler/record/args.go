@@ -16,6 +16,8 @@ type Op struct {
 	Types  []string // element type of each argument ("float64"), or nil
 	FLOPs  int64    // floating-point operations, 0 when unknown
 	Bytes  int64    // bytes read and written at least once, 0 when unknown
+
+	Estimate bool // FLOPs depend on the data: the number is an estimate
 }
 
 // BeginOp is Begin for an operator. The Op is copied where needed: it may be a composite literal on the stack.
@@ -61,6 +63,7 @@ type arg struct {
 	types  []uint32 // names of element types
 	flops  int64
 	bytes  int64
+	about  bool      // flops is an estimate
 	frames []uintptr // call stack, innermost first
 	next   *arg      // same hash
 }
@@ -104,7 +107,7 @@ func (r *Recorder) describe(op *Op, frames []uintptr) uint32 {
 		}
 	}
 	if op != nil && r.config.FLOPs {
-		a.flops, a.bytes = op.FLOPs, op.Bytes
+		a.flops, a.bytes, a.about = op.FLOPs, op.Bytes, op.Estimate && op.FLOPs != 0
 	}
 	if len(a.dims) == 0 && len(a.types) == 0 && a.flops == 0 && a.bytes == 0 && len(a.frames) == 0 {
 		return 0
@@ -151,7 +154,7 @@ func (a *arg) sum() uint64 {
 }
 
 func (a *arg) equal(b *arg) bool {
-	return a.hash == b.hash && a.flops == b.flops && a.bytes == b.bytes &&
+	return a.hash == b.hash && a.flops == b.flops && a.bytes == b.bytes && a.about == b.about &&
 		slices.Equal(a.dims, b.dims) && slices.Equal(a.frames, b.frames) && slices.Equal(a.types, b.types)
 }
 
@@ -191,7 +194,7 @@ func (t *args) add(a *arg, slot *atomic.Pointer[arg]) uint32 {
 		t.byHash = make(map[uint64]*arg)
 	}
 	b := &arg{
-		hash: a.hash, id: uint32(len(t.list) + 1), flops: a.flops, bytes: a.bytes, next: first,
+		hash: a.hash, id: uint32(len(t.list) + 1), flops: a.flops, bytes: a.bytes, about: a.about, next: first,
 		dims: slices.Clone(a.dims), types: slices.Clone(a.types), frames: slices.Clone(a.frames),
 	}
 	t.list = append(t.list, b)

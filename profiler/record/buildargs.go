@@ -10,6 +10,9 @@ import (
 	"github.com/gander-go/gander/profiler/trace"
 )
 
+// EstimatedFLOPs is the key, in the other arguments of an operator, that says that its FLOPs are an estimate.
+const EstimatedFLOPs = "FLOPs are an estimate"
+
 // argBuilder turns interned arguments into rows of the trace's side tables, each at most once.
 type argBuilder struct {
 	t      *trace.Trace
@@ -47,9 +50,11 @@ func (b *argBuilder) ref(id uint32, call bool) (trace.ArgKind, uint32) {
 	if !ok {
 		n = uint32(len(b.t.Ops))
 		b.ops[id] = n
-		b.t.Ops = append(b.t.Ops, trace.OpArgs{
-			Dims: b.dims(a), Types: b.types(a), Stack: b.stack(a), Sequence: trace.NoSequence, FLOPs: a.flops, Bytes: a.bytes,
-		})
+		op := trace.OpArgs{Dims: b.dims(a), Types: b.types(a), Stack: b.stack(a), Sequence: trace.NoSequence, FLOPs: a.flops, Bytes: a.bytes}
+		if a.about {
+			op.Extra = b.t.Strings.ID(`{"` + EstimatedFLOPs + `":true}`)
+		}
+		b.t.Ops = append(b.t.Ops, op)
 	}
 	return trace.ArgOp, n
 }

@@ -15,7 +15,8 @@
 // and square roots count as multiplications. Counts of BLAS and of triangular, Cholesky and LU routines are sums over the
 // algorithm's loops; those of QR and LQ are the ones of LAPACK Working Note 41 (Blackford and Dongarra, Installation
 // Guide for LAPACK, appendix C). Routines whose work depends on the data (eigenvalues, singular values, condition
-// numbers, pivoted Cholesky) have none: the BLAS calls in them do. FLOPs of a LAPACK operator include those of the BLAS
+// numbers, pivoted Cholesky) have estimates, marked as such, from the tables of Golub and Van Loan, Matrix Computations; see
+// estimates.go. Nothing is known of the generalised singular value decomposition: its row shows no FLOPs. FLOPs of a LAPACK operator include those of the BLAS
 // calls in it, so rows of both must not be added up.
 //
 // Bytes are those of the operands, each read or written once; what is read and written counts twice.

@@ -77,3 +77,10 @@ func begin(name string, k *kind, flops, elems int64, shapes ...[]int) profiler.S
 		Shapes: shapes, Types: k.types[:min(len(shapes), len(k.types))], FLOPs: max(0, flops), Bytes: max(0, elems) * k.size,
 	})
 }
+
+// estimate is begin for a routine whose work depends on the data.
+func estimate(name string, k *kind, flops, elems int64, shapes ...[]int) profiler.Span {
+	return profiler.BeginOp(name, &profiler.Op{
+		Shapes: shapes, Types: k.types[:min(len(shapes), len(k.types))], FLOPs: max(0, flops), Bytes: max(0, elems) * k.size, Estimate: true,
+	})
+}

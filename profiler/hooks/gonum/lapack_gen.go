@@ -14,7 +14,7 @@ func (hook float64LAPACK) Dgecon(norm lapack.MatrixNorm, n int, a []float64, lda
 	if !recording() {
 		return hook.to.Dgecon(norm, n, a, lda, anorm, work, iwork)
 	}
-	defer begin("lapack.Dgecon", f64, 0, prod(n, n), []int{n, n}).End()
+	defer estimate("lapack.Dgecon", f64, inverseNorm(2*prod(n, n)), prod(n, n), []int{n, n}).End()
 	return hook.to.Dgecon(norm, n, a, lda, anorm, work, iwork)
 }
 
@@ -22,7 +22,7 @@ func (hook float64LAPACK) Dgeev(jobvl lapack.LeftEVJob, jobvr lapack.RightEVJob,
 	if !recording() || lwork == -1 {
 		return hook.to.Dgeev(jobvl, jobvr, n, a, lda, wr, wi, vl, ldvl, vr, ldvr, work, lwork)
 	}
-	defer begin("lapack.Dgeev", f64, 0, 2*prod(n, n), []int{n, n}).End()
+	defer estimate("lapack.Dgeev", f64, geev(jobvl, jobvr, n), 2*prod(n, n), []int{n, n}).End()
 	return hook.to.Dgeev(jobvl, jobvr, n, a, lda, wr, wi, vl, ldvl, vr, ldvr, work, lwork)
 }
 
@@ -65,7 +65,7 @@ func (hook float64LAPACK) Dgesvd(jobU, jobVT lapack.SVDJob, m, n int, a []float6
 	if !recording() || lwork == -1 {
 		return hook.to.Dgesvd(jobU, jobVT, m, n, a, lda, s, u, ldu, vt, ldvt, work, lwork)
 	}
-	defer begin("lapack.Dgesvd", f64, 0, 2*prod(m, n), []int{m, n}).End()
+	defer estimate("lapack.Dgesvd", f64, gesvd(jobU, jobVT, m, n), 2*prod(m, n), []int{m, n}).End()
 	return hook.to.Dgesvd(jobU, jobVT, m, n, a, lda, s, u, ldu, vt, ldvt, work, lwork)
 }
 
@@ -184,7 +184,7 @@ func (hook float64LAPACK) Dpbcon(uplo blas.Uplo, n, kd int, ab []float64, ldab i
 	if !recording() {
 		return hook.to.Dpbcon(uplo, n, kd, ab, ldab, anorm, work, iwork)
 	}
-	defer begin("lapack.Dpbcon", f64, 0, bandHalf(n, kd), []int{n, n}).End()
+	defer estimate("lapack.Dpbcon", f64, inverseNorm(4*bandHalf(n, kd)), bandHalf(n, kd), []int{n, n}).End()
 	return hook.to.Dpbcon(uplo, n, kd, ab, ldab, anorm, work, iwork)
 }
 
@@ -209,7 +209,7 @@ func (hook float64LAPACK) Dpocon(uplo blas.Uplo, n int, a []float64, lda int, an
 	if !recording() {
 		return hook.to.Dpocon(uplo, n, a, lda, anorm, work, iwork)
 	}
-	defer begin("lapack.Dpocon", f64, 0, half(n), []int{n, n}).End()
+	defer estimate("lapack.Dpocon", f64, inverseNorm(2*prod(n, n)), half(n), []int{n, n}).End()
 	return hook.to.Dpocon(uplo, n, a, lda, anorm, work, iwork)
 }
 
@@ -242,7 +242,7 @@ func (hook float64LAPACK) Dpstrf(uplo blas.Uplo, n int, a []float64, lda int, pi
 	if !recording() {
 		return hook.to.Dpstrf(uplo, n, a, lda, piv, tol, work)
 	}
-	defer begin("lapack.Dpstrf", f64, 0, 2*half(n), []int{n, n}).End()
+	defer estimate("lapack.Dpstrf", f64, potrf(n, n), 2*half(n), []int{n, n}).End()
 	return hook.to.Dpstrf(uplo, n, a, lda, piv, tol, work)
 }
 
@@ -250,7 +250,7 @@ func (hook float64LAPACK) Dsyev(jobz lapack.EVJob, uplo blas.Uplo, n int, a []fl
 	if !recording() || lwork == -1 {
 		return hook.to.Dsyev(jobz, uplo, n, a, lda, w, work, lwork)
 	}
-	defer begin("lapack.Dsyev", f64, 0, 2*prod(n, n), []int{n, n}).End()
+	defer estimate("lapack.Dsyev", f64, syev(jobz, n), 2*prod(n, n), []int{n, n}).End()
 	return hook.to.Dsyev(jobz, uplo, n, a, lda, w, work, lwork)
 }
 
@@ -266,7 +266,7 @@ func (hook float64LAPACK) Dtrcon(norm lapack.MatrixNorm, uplo blas.Uplo, diag bl
 	if !recording() {
 		return hook.to.Dtrcon(norm, uplo, diag, n, a, lda, work, iwork)
 	}
-	defer begin("lapack.Dtrcon", f64, 0, half(n), []int{n, n}).End()
+	defer estimate("lapack.Dtrcon", f64, inverseNorm(prod(n, n)), half(n), []int{n, n}).End()
 	return hook.to.Dtrcon(norm, uplo, diag, n, a, lda, work, iwork)
 }
 

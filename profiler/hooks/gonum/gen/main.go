@@ -115,8 +115,12 @@ func (w wrapper) method(out *bytes.Buffer, name string, t *ast.FuncType) {
 	if c.shapes != "" {
 		shapes = ", " + c.shapes
 	}
-	fmt.Fprintf(out, "func (hook %s) %s(%s) %s {\nif !recording()%s {\n%s\n}\ndefer begin(%q, %s, %s, %s%s).End()\n%s\n}\n\n",
-		w.name, name, strings.Join(params, ", "), results, query, ret, w.pkg+"."+name, w.kind, expr(c.flops), expr(c.elems), expr(shapes), strings.TrimSuffix(ret, "\nreturn"))
+	begin, flops := "begin", c.flops
+	if about, ok := strings.CutPrefix(flops, "~"); ok {
+		begin, flops = "estimate", about
+	}
+	fmt.Fprintf(out, "func (hook %s) %s(%s) %s {\nif !recording()%s {\n%s\n}\ndefer %s(%q, %s, %s, %s%s).End()\n%s\n}\n\n",
+		w.name, name, strings.Join(params, ", "), results, query, ret, begin, w.pkg+"."+name, w.kind, expr(flops), expr(c.elems), expr(shapes), strings.TrimSuffix(ret, "\nreturn"))
 }
 
 // qualify adds the package to names of types that the interface's own package declares.
