@@ -51,11 +51,13 @@ func (r *report) kernels() error {
 		p.Find = 0
 		parts = append(parts, p)
 	}
+	var copies *Grid
 	if len(k.Copies) > 0 {
 		g := &Grid{Title: "Copies and sets", Sort: -1, Cols: []Column{{Name: "Name"}, {Name: "Calls", Unit: UnitCount}, {Name: "Total duration", Unit: UnitTime, Heat: true}, {Name: "Bytes", Unit: UnitBytes, Heat: true}, {Name: "Bandwidth", Unit: UnitRate, Help: "Bytes over the copies' own time"}}}
 		for _, c := range k.Copies {
 			g.Rows = append(g.Rows, []any{c.Name, c.Calls, c.Total, orEmpty(c.Bytes), orEmpty(int64(c.Bandwidth * 1e9))})
 		}
+		copies = g
 		p := g.part()
 		p.Find = 0
 		parts = append(parts, p)
@@ -70,6 +72,10 @@ func (r *report) kernels() error {
 	if len(k.ByName) > 0 {
 		r.heading("Kernels")
 		r.still.WriteString(byName.html(r.o.limit(), r.o.TimeUnit))
+	}
+	if copies != nil {
+		r.heading("Copies and sets")
+		r.still.WriteString(copies.html(r.o.limit(), r.o.TimeUnit))
 	}
 	return nil
 }
@@ -204,13 +210,13 @@ func (r *report) criticalPath() []any {
 	for _, b := range bounds {
 		shares.Rows = append(shares.Rows, []any{strings.ReplaceAll(b, "_", " "), path.Time[b], of(path.Time[b])})
 	}
-	events := &Grid{Title: "What it passes through", Sort: -1, Cols: []Column{{Name: "Name"}, {Name: "Bound by"}, {Name: "Times", Unit: UnitCount}, {Name: "Time", Unit: UnitTime, Heat: true}, {Name: "Percentage", Unit: UnitPercent}}}
+	events := &Grid{Title: "What it passes through", Sort: -1, Cols: []Column{{Name: "Name"}, {Name: "Time", Unit: UnitTime, Heat: true}, {Name: "Percentage", Unit: UnitPercent}, {Name: "Bound by"}, {Name: "Times", Unit: UnitCount}}}
 	for _, c := range path.Costs(r.a.Trace) {
 		if len(events.Rows) == 200 {
 			events.Note = "The first 200 rows."
 			break
 		}
-		events.Rows = append(events.Rows, []any{clipText(c.Name, 500), strings.ReplaceAll(c.Bound, "_", " "), c.Count, c.Time, of(c.Time)})
+		events.Rows = append(events.Rows, []any{clipText(c.Name, 500), c.Time, of(c.Time), strings.ReplaceAll(c.Bound, "_", " "), c.Count})
 	}
 	p, q := shares.part(), events.part()
 	p.Half, q.Half = true, true

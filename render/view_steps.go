@@ -147,19 +147,23 @@ func (r *report) stepBars(s *analyze.StepReport) (*echartPart, error) {
 func (r *report) pie(title, label string, names []string, values []float64, colors []int, format string) (*echartPart, error) {
 	pie := charts.NewPie()
 	var data []opts.PieData
+	sum := 0.0
+	for _, v := range values {
+		sum += max(0, v)
+	}
 	seen := map[string]bool{}
 	for i, v := range values {
 		if v > 0 {
-			name := clipText(shorten(strings.ToValidUTF8(names[i], "")), 34)
-			for n := 2; seen[name]; n++ { // a legend needs names that differ
-				name = fmt.Sprintf("%s (%d)", clipText(shorten(names[i]), 30), n)
+			text := clipText(shorten(strings.ToValidUTF8(names[i], "")), 34)
+			for n := 2; seen[text]; n++ { // a legend needs names that differ
+				text = fmt.Sprintf("%s (%d)", clipText(shorten(names[i]), 30), n)
 			}
-			seen[name] = true
-			d := opts.PieData{Name: name, Value: v}
+			seen[text] = true
+			d := opts.PieData{Name: fmt.Sprintf("%.1f %%  %s", 100*v/sum, text), Value: v}
 			if colors != nil {
 				d.ItemStyle = &opts.ItemStyle{Color: seriesColors[colors[i]]}
 			}
-			if strings.HasSuffix(name, othersSuffix) {
+			if strings.HasSuffix(text, othersSuffix) {
 				d.ItemStyle = &opts.ItemStyle{Color: "#b4bcc4"}
 			}
 			data = append(data, d)
@@ -167,9 +171,9 @@ func (r *report) pie(title, label string, names []string, values []float64, colo
 	}
 	pie.SetGlobalOptions(
 		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "item"}),
-		charts.WithLegendOpts(opts.Legend{Show: opts.Bool(true), Type: "scroll", Orient: "vertical", Left: "52%", Top: "middle"}),
+		charts.WithLegendOpts(opts.Legend{Show: opts.Bool(true), Type: "scroll", Orient: "vertical", Left: "44%", Top: "middle"}),
 	)
-	pie.AddSeries(label, data, charts.WithPieChartOpts(opts.PieChart{Radius: []string{"36%", "60%"}, Center: []string{"27%", "50%"}}), charts.WithLabelOpts(opts.Label{Show: opts.Bool(true), Formatter: "{d}%"}))
+	pie.AddSeries(label, data, charts.WithPieChartOpts(opts.PieChart{Radius: []string{"42%", "82%"}, Center: []string{"21%", "50%"}}), charts.WithLabelOpts(opts.Label{Show: opts.Bool(true), Position: "inside", Color: "#fff", FontSize: 11, Formatter: "{d}%"}))
 	r.packed.charts = true
 	p, err := newEChart(title, pie, label, true)
 	if err != nil {
@@ -181,7 +185,7 @@ func (r *report) pie(title, label string, names []string, values []float64, colo
 	p.Height = 280
 	if list, ok := p.Option["series"].([]any); ok && len(list) > 0 {
 		if m, ok := list[0].(map[string]any); ok {
-			m["minShowLabelAngle"], m["percentPrecision"] = 8, 1
+			m["minShowLabelAngle"], m["percentPrecision"] = 22, 1 // smaller slices have their share in the legend
 		}
 	}
 	return p, nil

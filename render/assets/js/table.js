@@ -9,6 +9,9 @@ function popover(label, ...kids) {
   return d;
 }
 
+// Long names of kernels are told apart by what stands at both ends.
+const ends = (s, n) => { const t = shorten(s); return t.length <= n ? t : t.slice(0, Math.ceil(n * .6)) + '…' + t.slice(t.length - Math.floor(n * .4) + 1); };
+
 // spec: cols [{n name, u unit, h help, heat, hide}], data (one array per column), sort, height, label, find (column whose
 // text a row offers to the timeline), span ([from, to] columns in ns that a selected range filters by), total.
 function table(root, spec, bus) {
@@ -43,9 +46,14 @@ function table(root, spec, bus) {
   });
   const shown = () => cols.map((_, i) => i).filter(i => !hidden.has(i));
   // What the other columns leave is the first one's, within its own width and 260 pixels.
+  let chars = 60; // that fit into the first column
   function fit() {
     const vis = shown(), rest = vis.reduce((a, i) => a + (i ? widths[i] : 0), 0), first_ = group_.firstChild, room = box.clientWidth;
-    if (first_ && room) first_.style.width = clamp(room - rest, Math.min(widths[0], 260), widths[0]) + 'px';
+    if (!first_ || !room) return false;
+    const w = clamp(room - rest, Math.min(widths[0], 260), widths[0]), was = chars;
+    first_.style.width = w + 'px';
+    chars = Math.max(12, Math.floor((w - 20) / 6.9));
+    return chars !== was;
   }
   function head() {
     const vis = shown();
@@ -92,9 +100,10 @@ function table(root, spec, bus) {
     for (const c of vis) {
       const v = data[c][i], n = num[c], s = n ? format(cols[c].u, v, spec.time) : v == null ? '' : String(v), td = el(c ? 'td' : 'th', c ? { class: n ? 'r' : null } : { scope: 'row' });
       if (!n) td.title = s;
+      const short = c || s.length <= chars ? s : ends(s, chars);
       if (cols[c].heat && max[c] && v) { td.style.setProperty('--w', (Math.abs(v) / max[c] * 100).toFixed(1) + '%'); td.classList.add(v < 0 ? 'neg' : 'bar'); }
-      if (c === spec.find && bus && bus.has('find')) td.append(el('button', { type: 'button', class: 'gpk-find', textContent: s, title: s + '\nFind in the timeline', onclick: () => bus.emit('find', s) }));
-      else td.textContent = s;
+      if (c === spec.find && bus && bus.has('find')) td.append(el('button', { type: 'button', class: 'gpk-find', textContent: short, title: s + '\nFind in the timeline', onclick: () => bus.emit('find', s) }));
+      else td.textContent = short;
       tr.append(td);
     }
     return tr;
@@ -104,7 +113,7 @@ function table(root, spec, bus) {
   q.addEventListener('input', order);
   q.addEventListener('keydown', e => e.stopPropagation());
   box.addEventListener('keydown', e => { if (/^(Arrow|Page|Home|End)/.test(e.key)) e.stopPropagation(); });
-  new ResizeObserver(fit).observe(box);
+  new ResizeObserver(() => { if (fit()) body(true); }).observe(box);
   if (bus && spec.span) bus.on('range', r => { range = r; order(); });
   order();
   return { sortBy: (i, d) => { sort = i; desc = d; order(); }, filter: s => { q.value = s; order(); }, csv: () => lines(','), get shown() { return idx.length; } };
