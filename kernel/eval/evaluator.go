@@ -58,6 +58,7 @@ type Evaluator struct {
 	// run is held while a cell is checked, built and run.
 	run    sync.Mutex
 	loaded map[string]bool // local packages that the session process has loaded; guarded by run
+	revert []string        // names that the last run left without values; guarded by run
 
 	// mu guards what follows.
 	mu         sync.Mutex
@@ -189,20 +190,23 @@ func (e *Evaluator) once(ctx context.Context, c *cell.Cell, code string, line in
 		return &cell.Result{Err: ue}, u, false
 	}
 	u.Engine = b.unit.Engine
-	r := link.Run{Cell: c.N, Unit: b.unit, AllowStdin: c.AllowStdin, Quiet: o.Quiet || checked.Show == nil, Generation: e.generation}
+	r := link.Run{Cell: c.N, Unit: b.unit, AllowStdin: c.AllowStdin, Quiet: o.Quiet || checked.Show == nil, Generation: e.generation,
+		Revert: e.takeRevert(), Vars: numbers(checked)}
 	if o.Before != nil {
 		o.Before()
 	}
 	done, err := e.cfg.Runner.Run(ctx, r, out, in)
 	if err == nil && done.Err != nil && done.Err.Kind == "load" && e.compiles(b, o) {
 		// The interpreter took exception to what its engine made of the cell. Nothing has run.
+		e.revert = newNames(checked)
 		if b, ue = e.build(ctx, checked, RunOptions{Engine: Native, BuildOptions: o.BuildOptions}); ue != nil {
 			return &cell.Result{Err: ue}, u, false
 		}
-		u.Build, u.Engine, r.Unit = int64(time.Since(start)), b.unit.Engine, b.unit
+		u.Build, u.Engine, r.Unit, r.Revert = int64(time.Since(start)), b.unit.Engine, b.unit, e.takeRevert()
 		done, err = e.cfg.Runner.Run(ctx, r, out, in)
 	}
 	if err != nil {
+		e.revert = r.Revert
 		if ctx.Err() != nil {
 			return &cell.Result{Err: interrupted()}, u, false
 		}
@@ -214,6 +218,35 @@ func (e *Evaluator) once(ctx context.Context, c *cell.Cell, code string, line in
 	}
 	u.Ran, u.Wall, u.CPU, u.System, u.Bytes, u.Objects = true, done.Wall, done.CPU, done.System, done.Allocs, done.Mallocs
 	return e.finish(checked, b, done), u, false
+}
+
+// takeRevert are the names that the last run left without values, once.
+func (e *Evaluator) takeRevert() []string {
+	l := e.revert
+	e.revert = nil
+	return l
+}
+
+// newNames are the variables that a cell defines anew.
+func newNames(c *check.Checked) (out []string) {
+	for _, v := range c.Vars {
+		if !v.Reused {
+			out = append(out, v.Sym.Name)
+		}
+	}
+	return out
+}
+
+// numbers are the meanings that a cell gives to names of variables.
+func numbers(c *check.Checked) map[string]int64 {
+	m := map[string]int64{}
+	for _, v := range c.Vars {
+		m[v.Sym.Name] = v.Sym.ID
+	}
+	for _, v := range c.Migrated {
+		m[v.New.Name] = v.New.ID
+	}
+	return m
 }
 
 // compiles reports whether a cell that was to be interpreted may be compiled instead.
@@ -412,9 +445,10 @@ func (e *Evaluator) finish(c *check.Checked, b *built, done *link.Done) *cell.Re
 	switch {
 	case e.resetIfLost():
 	case done.Err.Kind == "load":
+		e.revert = newNames(c)
 	default:
 		b.commit()
-		e.session.Commit(c, stepsDone(c, frames))
+		e.revert = e.session.Commit(c, stepsDone(c, frames))
 	}
 	return &cell.Result{Err: e.runError(done.Err, frames)}
 }
@@ -434,6 +468,7 @@ func (e *Evaluator) resetIfLost() bool {
 }
 
 func (e *Evaluator) forget() {
+	e.revert = nil
 	e.session.Reset()
 	if len(e.loaded) > 0 { // the new process may load them as they are now
 		clear(e.loaded)
@@ -495,30 +530,4 @@ func fromLink(l *link.Bundle) cell.Bundle {
 		b.Data[k] = v
 	}
 	return b
-}
-
-// stepsDone is how many steps of c were done before the failure: those that stand above the line where the cell's own
-// statements stopped. It is -1 when that is not known.
-func stepsDone(c *check.Checked, frames []cell.Frame) int {
-	for i := len(frames) - 1; i >= 0; i-- { // the outermost frame of the cell is its statements'
-		f := frames[i]
-		if f.Cell != c.N {
-			continue
-		}
-		done := 0
-		for _, s := range c.Steps {
-			p := c.Fset.Position(s.Pos)
-			end := p.Line
-			if s.Piece >= 0 {
-				pc := c.Pieces[s.Piece]
-				end = p.Line + strings.Count(c.Code[pc.Start:pc.End], "\n")
-			}
-			if f.Line <= end {
-				return done
-			}
-			done++
-		}
-		return done
-	}
-	return -1
 }

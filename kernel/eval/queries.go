@@ -111,7 +111,7 @@ func (e *Evaluator) Expression(ctx context.Context, expr string) (cell.Bundle, *
 	if ue != nil {
 		return cell.Bundle{}, ue
 	}
-	done, err := e.cfg.Runner.Run(ctx, link.Run{Cell: n, Unit: b.unit, Generation: e.generation}, discard{}, nil)
+	done, err := e.cfg.Runner.Run(ctx, link.Run{Cell: n, Unit: b.unit, Generation: e.generation, Revert: e.takeRevert()}, discard{}, nil)
 	if err != nil {
 		return cell.Bundle{}, e.plainError("SessionError", err.Error())
 	}

@@ -11,10 +11,11 @@ import (
 
 // Commit makes what c declares part of the session. It is called after the cell ran, also when it failed: steps is the
 // number of steps that are known to have been done, or -1 for all. All declarations are committed; of the variables
-// those that a done step defined, and those that a committed declaration uses (they hold their zero value).
-func (s *Session) Commit(c *Checked, steps int) {
+// those that a done step defined, and those that a committed declaration uses (they hold their zero value). It returns the names
+// of the variables that are not committed.
+func (s *Session) Commit(c *Checked, steps int) (left []string) {
 	if c.k == nil {
-		return
+		return nil
 	}
 	k := c.k
 	s.cells.mu.Lock()
@@ -58,6 +59,7 @@ func (s *Session) Commit(c *Checked, steps int) {
 		}
 		if lost[v.Sym] {
 			k.restore(&next.names, v.Sym)
+			left = append(left, v.Sym.Name)
 			continue
 		}
 		items = append(items, c.varItem(v))
@@ -77,6 +79,7 @@ func (s *Session) Commit(c *Checked, steps int) {
 	s.mu.Unlock()
 	s.cells.forget(next.items)
 	s.query.forget(next.items)
+	return left
 }
 
 // tidy makes the namespace fit the items: methods are known by their live types, and a name without a declaration is none.

@@ -148,7 +148,7 @@ func (e *Engine) Build(ctx context.Context, c *check.Checked, o check.BuildOptio
 	if err != nil {
 		return link.Unit{}, nil, e.explain(c, err)
 	}
-	unit = link.Unit{Engine: link.EngineNative, Plugins: []string{so}, Entry: "Cell"}
+	unit = link.Unit{Engine: link.EngineNative, Plugins: []string{so}, Entry: "Cell", Olds: u.olds}
 	return unit, func() { e.commit(u, p) }, nil
 }
 

@@ -146,6 +146,11 @@ func (f *file) pointer(c *check.Checked, s *check.Symbol) string {
 	case f == f.u.decls && !f.u.fresh[s] && f.u.mentionsAgain(o.Type()):
 		how = "Retype"
 	}
-	f.binds = append(f.binds, fmt.Sprintf("%s = %s[%s](%q)", n, f.rt(how), t, s.Name))
+	slot := ""
+	if how == "Old" {
+		slot = fmt.Sprintf(", %d", len(f.u.olds[s.Name]))
+		f.u.olds[s.Name] = append(f.u.olds[s.Name], s.ID)
+	}
+	f.binds = append(f.binds, fmt.Sprintf("%s = %s[%s](%q%s)", n, f.rt(how), t, s.Name, slot))
 	return n
 }

@@ -18,7 +18,7 @@ import (
 )
 
 // emitVersion changes whenever the same cell would be emitted as other text that the text itself does not show.
-const emitVersion = "3"
+const emitVersion = "4"
 
 // pkg is a package that cells can import, compiled for plugins.
 type pkg struct {

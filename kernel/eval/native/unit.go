@@ -33,11 +33,13 @@ type unit struct {
 	anonymousN int
 	latest     map[string]int64 // the newest symbol of each name
 	growth     map[*check.Symbol]bool
+	olds       map[string][]int64 // former variables that the text asks for: their symbols, by name and slot
 }
 
 func newUnit(e *Engine, c *check.Checked, o check.BuildOptions) *unit {
 	u := &unit{e: e, c: c, o: o, mod: &module{}, places: map[*check.Symbol]place{}, anon: map[string]place{}, moved: map[*check.Symbol]bool{},
-		replaced: map[*check.Symbol]*check.Symbol{}, fresh: map[*check.Symbol]bool{}, growth: map[*check.Symbol]bool{}}
+		replaced: map[*check.Symbol]*check.Symbol{}, fresh: map[*check.Symbol]bool{}, growth: map[*check.Symbol]bool{},
+		olds: map[string][]int64{}}
 	u.decls = newFile(u, u.mod)
 	u.cell = newFile(u, nil)
 	return u

@@ -71,6 +71,11 @@ type Run struct {
 	AllowStdin bool
 	Quiet      bool // the value of a trailing expression is not wanted
 	Generation int  // of the session that the unit was made for; another one refuses it. 0: any
+	// Revert are names that the last run gave new variables and that its failure left without values: they mean again what
+	// they did before.
+	Revert []string `json:",omitempty"`
+	// Vars number the meanings of the names that the unit defines as variables.
+	Vars map[string]int64 `json:",omitempty"`
 }
 
 // Unit is something to run: the product of kernel/eval.
@@ -80,6 +85,8 @@ type Unit struct {
 	// Plugins are opened first, in order; one that is loaded already is left alone. They register their variables,
 	// types and symbols from their init functions.
 	Plugins []string
+	// Olds are the former variables that the code asks for by name and slot, as Run.Vars has numbered them.
+	Olds map[string][]int64 `json:",omitempty"`
 	// Entry names the exported func() of the last plugin to call (native). Empty: nothing is called.
 	Entry string
 

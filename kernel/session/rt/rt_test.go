@@ -20,7 +20,7 @@ func TestVariables(t *testing.T) {
 	}
 	s := Define[string]("x")
 	*s = "now a string"
-	if old := Old[int]("x"); old != x || *old != 5 {
+	if old := Old[int]("x", 0); old != x || *old != 5 {
 		t.Error("the former x is lost")
 	}
 	if v := Lookup("x"); v.Type.Kind() != reflect.String || v.Value().String() != "now a string" {
@@ -49,7 +49,7 @@ func TestVariables(t *testing.T) {
 			t.Error("a variable that never was is found")
 		}
 	}()
-	Old[float64]("x")
+	Old[float64]("x", 0)
 }
 
 // TestOldIsWeak lets go of storage that nothing uses.

@@ -14,6 +14,7 @@ type Variable struct {
 	Name string
 	Type reflect.Type
 	Ptr  unsafe.Pointer // to a Type
+	ID   int64          // of the meaning that it gives to its name, as the front counts them; 0 when that is not known
 }
 
 // Value is the variable as an addressable, settable reflect.Value.
@@ -28,6 +29,17 @@ var names struct {
 	old   map[string][]past
 	// recent keeps what a run replaced alive until the run ends: the run may still ask for it.
 	recent []*Variable
+	// before is what names meant before the last run gave them new variables, in case the front takes that back.
+	before map[string]meaning
+	ids    map[string]int64   // of the variables that the run defines
+	olds   map[string][]int64 // former variables that the run's code asks for, by name and slot
+}
+
+// meaning is what a name stands for.
+type meaning struct {
+	v *Variable
+	t reflect.Type
+	x reflect.Value
 }
 
 func init() {
@@ -35,6 +47,39 @@ func init() {
 	names.types = map[string]reflect.Type{}
 	names.vals = map[string]reflect.Value{}
 	names.old = map[string][]past{}
+	names.before = map[string]meaning{}
+}
+
+// Prepare is called before a run. The names in revert mean again what they did before the last run, whose cell failed before it gave
+// them values. ids number the variables that the run may define, and olds the former ones that its code asks for (see Old).
+func Prepare(revert []string, ids map[string]int64, olds map[string][]int64) {
+	names.mu.Lock()
+	defer names.mu.Unlock()
+	for _, name := range revert {
+		m, ok := names.before[name]
+		if !ok {
+			continue
+		}
+		delete(names.vars, name)
+		if m.v != nil {
+			names.vars[name] = m.v
+		}
+		if m.t != nil {
+			names.types[name] = m.t
+		}
+		if m.x.IsValid() {
+			names.vals[name] = m.x
+		}
+	}
+	clear(names.before)
+	names.ids, names.olds = ids, olds
+}
+
+// Keep makes the new variables of the last run last: nothing of it will be taken back.
+func Keep() {
+	names.mu.Lock()
+	defer names.mu.Unlock()
+	clear(names.before)
 }
 
 // Define gives the address of the session variable name with the type T: the variable that there is when it has that type, a new
@@ -48,11 +93,11 @@ func DefineType(name string, t reflect.Type) *Variable {
 	if v := Lookup(name); v != nil && v.Type == t {
 		return v
 	} else if v != nil && identical(v.Type, t) {
-		v = &Variable{name, t, v.Ptr}
+		v = &Variable{name, t, v.Ptr, v.ID}
 		setVariable(v)
 		return v
 	}
-	v := &Variable{name, t, reflect.New(t).UnsafePointer()}
+	v := &Variable{name, t, reflect.New(t).UnsafePointer(), 0}
 	setVariable(v)
 	return v
 }
@@ -95,9 +140,18 @@ func identical(a, b reflect.Type) bool {
 func setVariable(v *Variable) {
 	names.mu.Lock()
 	defer names.mu.Unlock()
-	if old := names.vars[v.Name]; old != nil && old.Ptr != v.Ptr {
-		names.old[v.Name] = append(slices.DeleteFunc(names.old[v.Name], dead), past{old.Type, weak.Make((*byte)(old.Ptr))})
-		names.recent = append(names.recent, old)
+	old := names.vars[v.Name]
+	if old == nil || old.Ptr != v.Ptr {
+		if _, ok := names.before[v.Name]; !ok {
+			names.before[v.Name] = meaning{old, names.types[v.Name], names.vals[v.Name]}
+		}
+		if old != nil {
+			names.old[v.Name] = append(slices.DeleteFunc(names.old[v.Name], dead), past{old.Type, weak.Make((*byte)(old.Ptr)), old.ID})
+			names.recent = append(names.recent, old)
+		}
+	}
+	if id := names.ids[v.Name]; id != 0 {
+		v.ID = id
 	}
 	names.vars[v.Name] = v
 	delete(names.types, v.Name)
@@ -113,23 +167,47 @@ func Lookup(name string) *Variable {
 
 // past is storage that a name had before. It is held weakly: code that uses it keeps it.
 type past struct {
-	t reflect.Type
-	p weak.Pointer[byte]
+	t  reflect.Type
+	p  weak.Pointer[byte]
+	id int64
 }
 
 func dead(p past) bool { return p.p.Value() == nil }
 
-// Old gives a compiled cell the address of a variable that its name no longer means: the latest of the type T. It panics when
-// there is none: the session process and the front then disagree, which only a bug can cause.
-func Old[T any](name string) *T {
+// Old gives a compiled cell the address of a variable that its name no longer means: the one of the type T that the run's list of
+// former variables has in that slot, or else the latest of that type. It panics when there is none: the session process and the front
+// then disagree, which only a bug can cause.
+func Old[T any](name string, slot int) *T {
 	t := reflect.TypeFor[T]()
 	names.mu.RLock()
 	defer names.mu.RUnlock()
+	id := int64(0)
+	if l := names.olds[name]; slot < len(l) {
+		id = l[slot]
+	}
+	v := names.vars[name]
+	if v != nil && (v.Type != t || id != 0 && v.ID != id) {
+		v = nil
+	}
+	if v != nil && id != 0 {
+		return (*T)(v.Ptr)
+	}
 	l := names.old[name]
+	var latest unsafe.Pointer
 	for i := len(l) - 1; i >= 0; i-- {
-		if p := l[i].p.Value(); p != nil && l[i].t == t {
+		p := l[i].p.Value()
+		if p == nil || l[i].t != t {
+			continue
+		}
+		if id == 0 || l[i].id == id {
 			return (*T)(unsafe.Pointer(p))
 		}
+		if latest == nil {
+			latest = unsafe.Pointer(p)
+		}
+	}
+	if latest != nil {
+		return (*T)(latest)
 	}
 	if v := names.vars[name]; v != nil && v.Type == t {
 		return (*T)(v.Ptr)
@@ -155,7 +233,7 @@ func Retype[T any](name string) *T {
 	if t.Kind() != v.Type.Kind() || t.Size() != v.Type.Size() || t.Align() != v.Type.Align() {
 		panic(fmt.Errorf("retyping session variable %q: %v and %v are laid out differently", name, v.Type, t))
 	}
-	setVariable(&Variable{name, t, v.Ptr})
+	setVariable(&Variable{name, t, v.Ptr, v.ID})
 	return (*T)(v.Ptr)
 }
 

@@ -53,6 +53,7 @@ func (p *process) run(r *link.Run) {
 		p.interrupt(early)
 	}
 	rt.TakeShown()
+	rt.Prepare(r.Revert, r.Vars, r.Unit.Olds)
 
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -104,6 +105,9 @@ func (p *process) run(r *link.Run) {
 	}
 	if v, ok := rt.TakeShown(); ok && done.Err == nil && !r.Quiet {
 		done.Value, done.Err = renderValues(v)
+	}
+	if done.Err == nil {
+		rt.Keep()
 	}
 	if registry.flush != nil {
 		registry.flush()

@@ -31,7 +31,7 @@ func goValue(p any) any {
 		return runtimeError("slice bounds out of range")
 	case strings.HasPrefix(text, "reflect: call of reflect.Value.") && strings.HasSuffix(text, " on zero Value"),
 		text == "reflect: Method on nil interface value", text == "reflect: Call using zero Value argument",
-		strings.Contains(text, "nil pointer"):
+		text == "reflect.Value.Call: call of nil function", text == "reflect: call of nil function", strings.Contains(text, "nil pointer"):
 		return runtimeError("invalid memory address or nil pointer dereference")
 	}
 	return p
