@@ -256,6 +256,9 @@ func (s evaluate) text() string         { return s.x.text() }
 func (s evaluate) names(f func(string)) { s.x.names(f) }
 func (s evaluate) check(sc *scope) bool {
 	t, ok := s.x.check(sc)
-	return ok && (t.kind == tInt || t.kind == tString)
+	if ok && t.kind != tInt && t.kind != tString {
+		panic(unplayable{}) // shown in ways of its own
+	}
+	return ok
 }
 func (s evaluate) exec(ev *env) { ev.run.value = show(s.x.eval(ev)) }
