@@ -27,6 +27,7 @@ type profileOptions struct {
 	flops       bool
 	sample      int
 	sched       bool
+	osCounts    bool
 	schedule    string
 	views       string
 	text        bool
@@ -61,6 +62,7 @@ func (o *profileOptions) flags(name string) *pflag.FlagSet {
 	fs.BoolVar(&o.flops, "with-flops", false, "count floating point operations of operators")
 	fs.IntVar(&o.sample, "sample", 0, "stacks sampled per second of CPU time")
 	fs.BoolVar(&o.sched, "sched", false, "record what every goroutine waits for (slows allocation and channels down)")
+	fs.BoolVar(&o.osCounts, "os-counts", false, "CPU time, page faults, storage and context switches of every span of 20us and more")
 	fs.StringVar(&o.schedule, "schedule", "", "wait=1,warmup=1,active=2,repeat=1,skip_first=0,skip_first_wait=0; the cell calls profiler.Step()")
 	fs.StringVar(&o.views, "views", "", "tabs to show: "+join(render.Views()))
 	fs.BoolVar(&o.text, "text", false, "text only, no charts")
@@ -235,7 +237,7 @@ func (o *profileOptions) recording() json.RawMessage {
 	act, _ := profiler.ParseActivities(o.activities)
 	b, err := json.Marshal(profiler.Options{
 		Activities: act, RecordShapes: o.shapes, ProfileMemory: o.memory, WithStack: o.stack, WithFLOPs: o.flops,
-		SampleHz: o.sample, Sched: o.sched, Schedule: o.parsedSchedule,
+		SampleHz: o.sample, Sched: o.sched, OSCounts: o.osCounts, Schedule: o.parsedSchedule,
 		Metadata: map[string]string{"gander_flags": strconv.Quote(o.summary()), "gomaxprocs": strconv.Itoa(runtime.GOMAXPROCS(0))},
 	})
 	if err != nil {
@@ -260,6 +262,7 @@ func (o *profileOptions) summary() string {
 	add("with-stack", o.stack, "")
 	add("with-flops", o.flops, "")
 	add("sched", o.sched, "")
+	add("os-counts", o.osCounts, "")
 	return strings.Join(parts, " ")
 }
 

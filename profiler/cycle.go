@@ -142,7 +142,7 @@ func (p *Profile) prepare() {
 	p.cycle = c
 	config := record.Config{
 		MaxEvents: p.options.MaxEvents, NoSpans: p.options.Activities&CPU == 0, Shapes: p.options.RecordShapes, FLOPs: p.options.WithFLOPs,
-		Memory: p.options.ProfileMemory, Stacks: p.options.WithStack, Labels: p.options.SampleHz > 0,
+		Memory: p.options.ProfileMemory, Stacks: p.options.WithStack, Labels: p.options.SampleHz > 0, OSCounts: p.options.OSCounts,
 	}
 	link := new(relay)
 	if p.acc != nil {
@@ -316,7 +316,7 @@ func (p *Profile) newTrace(epoch, end int64) *trace.Trace {
 	for _, f := range []struct {
 		key string
 		on  bool
-	}{{"record_shapes", o.RecordShapes}, {"profile_memory", o.ProfileMemory}, {"with_stack", o.WithStack}, {"with_flops", o.WithFLOPs}} {
+	}{{"record_shapes", o.RecordShapes}, {"profile_memory", o.ProfileMemory}, {"with_stack", o.WithStack}, {"with_flops", o.WithFLOPs}, {"os_counts", o.OSCounts}} {
 		if f.on {
 			value(f.key, 1)
 		}

@@ -72,6 +72,8 @@ type Average struct {
 	About int64 `json:"flops_estimated,omitempty"` // of FLOPs those that are an estimate: the work depends on the data
 	Bytes int64 `json:"bytes_accessed"`            // bytes read and written as the source reports
 
+	OS *OSCounts `json:"os,omitempty"` // what the operating system counted, nil when it was not asked
+
 	// Distribution of one call's duration in ns (host time for CPU rows, device time for device rows). Exact only.
 	Min    int64   `json:"min"`
 	Max    int64   `json:"max"`
@@ -105,6 +107,7 @@ type Averages struct {
 	HasMemory  bool   // memory events were recorded
 	HasStacks  bool
 	HasFLOPs   bool
+	HasOS      bool // some rows have the operating system's counts
 	FromShapes bool // FLOPs were counted from shapes, by torch's formulas
 
 	SelfCPUTotal    int64 // ns: sum of SelfCPU over the host rows that count

@@ -50,8 +50,9 @@ type builder struct {
 	loose  []int32 // memory events that belong to no slice
 	stacks *stackReader
 
-	flops *shapeFLOPs             // nil when FLOPs are only the source's
-	about map[trace.StringID]bool // by other arguments of operators: they say that FLOPs are an estimate
+	flops     *shapeFLOPs             // nil when FLOPs are only the source's
+	osCounted bool                    // spans may have the operating system's counts
+	about     map[trace.StringID]bool // by other arguments of operators: they say that FLOPs are an estimate
 
 	sameShapes  map[trace.StringID]trace.StringID // see listless
 	firstShapes map[string]trace.StringID
@@ -202,6 +203,7 @@ func (b *builder) rows() {
 	b.row = filled(len(s))
 	b.keys.init(b.t.Strings.Len(), b.o)
 	b.flops = b.o.flopsOf(b.t)
+	b.osCounted = osCounted(b.t)
 	for _, i := range b.tree.order {
 		if b.skip != nil && b.skip[s[i].Name] {
 			continue
@@ -212,6 +214,7 @@ func (b *builder) rows() {
 		r := b.rowFor(i)
 		r.SelfCPU += b.self[i]
 		r.CPUTotal += s[i].Dur
+		b.countOS(r, i)
 		if b.own != nil {
 			r.SelfDevice += b.own[i]
 			r.DeviceTotal += b.dev[i]
@@ -226,14 +229,7 @@ func (b *builder) rows() {
 		}
 		if s[i].Kind == trace.ArgOp {
 			op := &b.t.Ops[s[i].Args]
-			if n := op.FLOPs; n != 0 || b.flops == nil || b.x.class[i] != trace.ClassOp {
-				r.FLOPs += n
-				if op.Extra != 0 && b.estimated(op.Extra) {
-					r.About += n
-				}
-			} else {
-				r.FLOPs += b.flops.count(s[i].Name, op)
-			}
+			b.countFLOPs(r, i, op)
 			r.Bytes += op.Bytes
 		}
 	}
@@ -247,6 +243,7 @@ func (b *builder) rows() {
 			r := b.rowFor(int32(i))
 			r.Async = true
 			r.CPUTotal += s[i].Dur
+			b.countOS(r, int32(i))
 			if m := b.mem[0].total; m != nil {
 				r.CPUMemory += m[i]
 			}
@@ -255,22 +252,6 @@ func (b *builder) rows() {
 			}
 		}
 	}
-}
-
-// estimatedFLOPs is the argument with which a recording says that an operator's FLOPs are an estimate.
-const estimatedFLOPs = `"FLOPs are an estimate":true`
-
-// estimated reports whether the other arguments of an operator say that its FLOPs are an estimate.
-func (b *builder) estimated(extra trace.StringID) bool {
-	is, known := b.about[extra]
-	if !known {
-		if b.about == nil {
-			b.about = map[trace.StringID]bool{}
-		}
-		is = strings.Contains(b.t.Strings.Get(extra), estimatedFLOPs)
-		b.about[extra] = is
-	}
-	return is
 }
 
 // rowFor returns the row of slice i and counts it there.
@@ -342,6 +323,7 @@ func (b *builder) finish() *Averages {
 			}
 		}
 		res.HasFLOPs = res.HasFLOPs || row.FLOPs > 0
+		res.HasOS = res.HasOS || row.OS != nil
 		res.HasStacks = res.HasStacks || len(row.Stack) > 0
 	}
 	res.FromShapes = res.HasFLOPs && b.flops != nil

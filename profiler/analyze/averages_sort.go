@@ -24,6 +24,10 @@ var sortKeys = []sortKey{
 	{"self_cpu_memory_usage", func(a *Average) float64 { return float64(a.SelfCPUMemory) }},
 	{"device_memory_usage", func(a *Average) float64 { return float64(a.DeviceMemory) }},
 	{"self_device_memory_usage", func(a *Average) float64 { return float64(a.SelfDeviceMemory) }},
+	{"os_cpu_time", func(a *Average) float64 { return float64(a.os().CPU) }},
+	{"page_faults", func(a *Average) float64 { return float64(a.os().Faults) }},
+	{"io_blocks", func(a *Average) float64 { return float64(a.os().BlocksIn + a.os().BlocksOut) }},
+	{"context_switches", func(a *Average) float64 { return float64(a.os().Switches + a.os().Preemptions) }},
 	{"flops", func(a *Average) float64 { return float64(a.FLOPs) }},
 	{"device_time_union", func(a *Average) float64 { return float64(a.DeviceUnion) }},
 	{"bytes_accessed", func(a *Average) float64 { return float64(a.Bytes) }},
@@ -33,6 +37,14 @@ var sortKeys = []sortKey{
 	{"p90", func(a *Average) float64 { return float64(a.P90) }},
 	{"p99", func(a *Average) float64 { return float64(a.P99) }},
 	{"stddev", func(a *Average) float64 { return a.StdDev }},
+}
+
+// os is OS, or no counts.
+func (a *Average) os() OSCounts {
+	if a.OS == nil {
+		return OSCounts{}
+	}
+	return *a.OS
 }
 
 // deviceSpellings are torch's older names of a device in sort keys.

@@ -100,6 +100,7 @@ func exactTable(a *Averages, rows []Average, o TableOptions) string {
 			break
 		}
 	}
+	b.WriteString(a.osText(o.TimeUnit))
 	b.WriteString(lossText(a.Losses))
 	return b.String()
 }
@@ -132,6 +133,10 @@ func (a *Averages) hostTable(rows []Average, dev string, o TableOptions) string 
 	if hasBytes {
 		t.header = append(t.header, "Bytes")
 	}
+	hasOS := a.spansHaveOS()
+	if hasOS {
+		t.header = append(t.header, osHeader...)
+	}
 	t.header = append(t.header, "Calls")
 	t.header = append(t.header, a.groupHeader()...)
 	for i := range rows {
@@ -160,6 +165,9 @@ func (a *Averages) hostTable(rows []Average, dev string, o TableOptions) string 
 		}
 		if hasBytes {
 			cells = append(cells, formatMemory(r.Bytes))
+		}
+		if hasOS {
+			cells = append(cells, r.osCells(unit)...)
 		}
 		cells = append(cells, strconv.FormatInt(r.Count, 10))
 		t.add(append(cells, a.groupCells(r, o)...)...)

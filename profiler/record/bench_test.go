@@ -41,7 +41,7 @@ func BenchmarkSpan(b *testing.B) {
 	for _, c := range []struct {
 		name   string
 		config Config
-	}{{"on", Config{}}, {"stacks", Config{Stacks: true}}, {"labels", Config{Labels: true}}} {
+	}{{"on", Config{}}, {"stacks", Config{Stacks: true}}, {"labels", Config{Labels: true}}, {"os counts", Config{OSCounts: true}}} {
 		b.Run(c.name, func(b *testing.B) {
 			r := recording(b, c.config)
 			b.ReportAllocs()

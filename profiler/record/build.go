@@ -21,6 +21,7 @@ const grain = 100
 //  3. Each goroutine's slices are checked for nesting; those that overlap an enclosing one are marked asynchronous.
 func (r *Recorder) AddTo(t *trace.Trace, epoch int64) {
 	b := r.builder(t, epoch)
+	b.osCountsOf()
 	b.spans()
 	b.memory()
 	b.counters()
@@ -41,6 +42,7 @@ type builder struct {
 	tracks  *trace.TrackIndex
 	args    *argBuilder
 	names   []builtName
+	used    map[*event]*osCounts // by span
 	dropped int64
 }
 
@@ -208,6 +210,9 @@ func (b *builder) slice(s *trace.Slice, e *event, track trace.TrackID, ext int64
 	if n.counted > 0 {
 		b.countedArgs(s, n.counted)
 		n.counted = 0
+	}
+	if used := b.used[e]; used != nil {
+		b.addOSCounts(s, used)
 	}
 }
 

@@ -28,7 +28,7 @@ type labels struct {
 // beginHeavy begins a span of which more than the time is wanted: labels for CPU samples, ids for device work.
 func (r *Recorder) beginHeavy(name, arg uint32) Span {
 	s := r.reserve(name, arg)
-	if s.e == nil || !r.config.Labels && r.config.Correlator == nil {
+	if s.e == nil || !r.config.Labels && r.config.Correlator == nil && !r.config.OSCounts {
 		return s
 	}
 	if r.orphans.count.Load() > 0 {
@@ -43,6 +43,10 @@ func (r *Recorder) beginHeavy(name, arg uint32) Span {
 		s.x.id = r.serialOf(s)
 		r.config.Correlator.Push(s.x.id)
 	}
+	if r.config.OSCounts {
+		runtime.LockOSThread()
+		s.x.os = readStart()
+	}
 	return s
 }
 
@@ -56,10 +60,16 @@ func (r *Recorder) leave(s Span, g int64) {
 	if r.orphans.count.Load() > 0 {
 		r.adopt(g)
 	}
+	if r.config.OSCounts {
+		r.countOS(s.e, &s.x.os)
+	}
 	r.undo(s.x, g)
 }
 
 func (r *Recorder) undo(x *companion, g int64) {
+	if r.config.OSCounts {
+		runtime.UnlockOSThread()
+	}
 	if r.config.Correlator != nil {
 		r.config.Correlator.Pop(x.id)
 		runtime.UnlockOSThread()

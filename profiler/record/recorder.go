@@ -21,6 +21,10 @@ type Config struct {
 	Stacks bool // keep the call stack of every span and memory event, at a quarter of a microsecond each, more for deep ones
 	Labels bool // label the goroutine with its innermost span, for CPU samples
 
+	// OSCounts reads what the operating system counts for the thread at both ends of every span, 1.3 us together. A goroutine
+	// holds its thread while it has a span open.
+	OSCounts bool
+
 	// Correlator ties device work to spans; nil for none.
 	Correlator Correlator
 }
@@ -50,6 +54,7 @@ type Recorder struct {
 	memory   journal[memEvent]
 	counters journal[counterValue]
 	instants journal[instant]
+	counted  journal[spanCounts]
 	labels   labels
 	orphans  orphans
 
@@ -80,7 +85,8 @@ func New(c Config) *Recorder {
 	limit := int64(max(1, c.MaxEvents/4))
 	r.memory.limit, r.counters.limit, r.instants.limit = limit, limit, limit
 	r.noSpans = c.NoSpans
-	r.heavy = c.Stacks || c.Labels || c.Correlator != nil
+	r.counted.limit = min(limit, maxOSCounts)
+	r.heavy = c.Stacks || c.Labels || c.OSCounts || c.Correlator != nil
 	return r
 }
 

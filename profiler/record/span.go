@@ -53,6 +53,7 @@ type companion struct {
 	r    *Recorder
 	id   uint64
 	prev *label
+	os   start
 }
 
 // Begin starts a span called name on the calling goroutine. Nothing is recorded while no Recorder is active.
