@@ -237,7 +237,7 @@ func (o *profileOptions) recording() json.RawMessage {
 	act, _ := profiler.ParseActivities(o.activities)
 	b, err := json.Marshal(profiler.Options{
 		Activities: act, RecordShapes: o.shapes, ProfileMemory: o.memory, WithStack: o.stack, WithFLOPs: o.flops,
-		SampleHz: o.sample, Sched: o.sched, OSCounts: o.osCounts, Schedule: o.parsedSchedule,
+		SampleHz: o.sample, Sched: o.sched, OSCounts: o.osCounts, Schedule: o.parsedSchedule, WholeCycles: true,
 		Metadata: map[string]string{"gander_flags": strconv.Quote(o.summary()), "gomaxprocs": strconv.Itoa(runtime.GOMAXPROCS(0))},
 	})
 	if err != nil {

@@ -115,6 +115,10 @@ func (p *Profile) leave(from Action) {
 		if p.cycle == nil {
 			return // OnTraceReady called Stop: the cycle is complete
 		}
+		if p.options.WholeCycles && p.Cycles() > 0 && p.acc == nil && !p.options.unscheduled() {
+			p.discard()
+			return
+		}
 		p.complete()
 		p.ready()
 	}
@@ -278,6 +282,10 @@ func (p *Profile) complete() {
 	defer p.mu.Unlock()
 	for _, q := range p.warnings {
 		t.Problem(q.Kind, q.Count, q.Text, q.Remedy)
+	}
+	if p.cycles > 0 && p.acc == nil && p.options.OnTraceReady == nil {
+		t.Problem("schedule", int64(p.cycles), "Earlier cycles of the schedule are not in this profile: each cycle starts empty.",
+			"Say repeat=1 for the first one, set AccEvents for all of them, or take each in OnTraceReady.")
 	}
 	t.Sort()
 	t.Bind()

@@ -94,6 +94,10 @@ type Options struct {
 	// AccEvents keeps the events of earlier cycles; without it each cycle starts empty.
 	AccEvents bool `json:"acc_events,omitempty"`
 
+	// WholeCycles throws away what was recorded of a cycle that Stop cuts short, once another one is complete. Without it a few
+	// instructions behind the last Step replace the steps before them.
+	WholeCycles bool `json:"whole_cycles,omitempty"`
+
 	// MaxEvents bounds the spans kept, at 32 bytes each; what does not fit is counted. 0 is about four million.
 	MaxEvents int `json:"max_events,omitempty"`
 	// Owner says who records, for the error of a second Start; without it that is where Start was called.

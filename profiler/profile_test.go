@@ -120,6 +120,35 @@ func TestPartialCycleIsDelivered(t *testing.T) {
 	}
 }
 
+// With WholeCycles the report is of steps that ended, and says that there were others; the only cycle is kept whatever became of it.
+func TestWholeCycles(t *testing.T) {
+	for _, c := range []struct{ steps, want, told int }{{5, 2, 0}, {8, 2, 1}, {1, 1, 0}} {
+		p, err := Start(Options{Activities: CPU, WholeCycles: true, Schedule: Schedule{Warmup: 1, Active: 2}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range c.steps {
+			Record("work", func() {})
+			p.Step()
+		}
+		p.Stop()
+		steps, told := 0, 0
+		for i := range p.Trace().Slices {
+			if s := &p.Trace().Slices[i]; p.Trace().Class(s) == trace.ClassStep {
+				steps++
+			}
+		}
+		for _, q := range p.Trace().Problems {
+			if strings.Contains(q.Text, "Earlier cycles") {
+				told = int(q.Count)
+			}
+		}
+		if steps != c.want || told != c.told {
+			t.Errorf("after %d steps the trace holds %d and tells of %d earlier cycles, want %d and %d", c.steps, steps, told, c.want, c.told)
+		}
+	}
+}
+
 func TestAccumulation(t *testing.T) {
 	pr := newProbe(t)
 	var counts []int

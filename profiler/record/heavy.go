@@ -27,14 +27,22 @@ type labels struct {
 
 // beginHeavy begins a span of which more than the time is wanted: labels for CPU samples, ids for device work.
 func (r *Recorder) beginHeavy(name, arg uint32) Span {
+	var os start
+	if r.config.OSCounts {
+		runtime.LockOSThread()
+		os = readStart() // before the span begins: it takes half a microsecond
+	}
 	s := r.reserve(name, arg)
+	if s.e == nil && r.config.OSCounts {
+		runtime.UnlockOSThread()
+	}
 	if s.e == nil || !r.config.Labels && r.config.Correlator == nil && !r.config.OSCounts {
 		return s
 	}
 	if r.orphans.count.Load() > 0 {
 		r.adopt(s.e.goid)
 	}
-	s.x = &companion{r: r}
+	s.x = &companion{r: r, os: os}
 	if r.config.Labels {
 		s.x.prev = r.enterLabel(s.e.goid, name)
 	}
@@ -42,10 +50,6 @@ func (r *Recorder) beginHeavy(name, arg uint32) Span {
 		runtime.LockOSThread()
 		s.x.id = r.serialOf(s)
 		r.config.Correlator.Push(s.x.id)
-	}
-	if r.config.OSCounts {
-		runtime.LockOSThread()
-		s.x.os = readStart()
 	}
 	return s
 }
