@@ -146,11 +146,6 @@ func askPerfetto(t *testing.T, b *rendertest.Browser, ui string, tr *trace.Trace
 	if err := json.Unmarshal([]byte(text), &got); err != nil {
 		t.Fatal(err)
 	}
-	if dir := os.Getenv("GANDER_SCREENSHOTS"); dir != "" {
-		if png, err := page.Screenshot(); err == nil {
-			_ = os.WriteFile(filepath.Join(dir, "perfetto-"+filepath.Base(t.Name())+".png"), png, 0o644)
-		}
-	}
 	return got
 }
 
