@@ -108,7 +108,7 @@ func kernelGrid(title string, list []analyze.Kernel, byOp bool) *Grid {
 		if byOp {
 			row = append(row, k.Operator, ints(k.Grid), ints(k.Block), int64(k.Registers), int64(k.SharedMem), k.TensorCores, k.TCEligible)
 		} else {
-			row = append(row, k.TensorCores, k.TensorCores2)
+			row = append(row, k.TensorCores, k.TensorCoresNow)
 		}
 		g.Rows = append(g.Rows, append(row, k.Calls, k.Total, k.Mean(), k.Max, k.Min, known(k.BlocksPerSM), known(k.Occupancy)))
 	}

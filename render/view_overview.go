@@ -183,7 +183,7 @@ func gpuGrid(list []analyze.GPU) *Grid {
 		if d.Occupancy < 0 {
 			occ = nil
 		}
-		g.Rows = append(g.Rows, []any{fmt.Sprintf("GPU %d", d.ID), d.Name, orEmpty(d.Memory), d.Capability, pct(d.Utilization), pct(d.BusyRatio), pct(d.SMEfficiency), occ, pct(d.TensorCores), pct(d.TensorCores2), d.KernelTime})
+		g.Rows = append(g.Rows, []any{fmt.Sprintf("GPU %d", d.ID), d.Name, orEmpty(d.Memory), d.Capability, pct(d.Utilization), pct(d.BusyRatio), pct(d.SMEfficiency), occ, pct(d.TensorCores), pct(d.TensorCoresNow), d.KernelTime})
 	}
 	return g
 }

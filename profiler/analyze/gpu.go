@@ -84,7 +84,7 @@ type level struct {
 }
 
 func (w *gpuWork) metrics(window span, start, end int64) GPU {
-	g := GPU{Start: start, Utilization: -1, BusyRatio: -1, SMEfficiency: -1, Occupancy: -1, TensorCores: -1, TensorCores2: -1}
+	g := GPU{Start: start, Utilization: -1, BusyRatio: -1, SMEfficiency: -1, Occupancy: -1, TensorCores: -1, TensorCoresNow: -1}
 	kernels, busy := union(w.kernels), union(w.busy)
 	g.KernelTime = total(kernels)
 	length := window.end - window.start
@@ -97,7 +97,7 @@ func (w *gpuWork) metrics(window span, start, end int64) GPU {
 		g.Occupancy = w.occupancy / float64(w.occupied)
 	}
 	if w.launched > 0 {
-		g.TensorCores, g.TensorCores2 = ratio(w.tc, w.launched), ratio(w.tcNow, w.launched)
+		g.TensorCores, g.TensorCoresNow = ratio(w.tc, w.launched), ratio(w.tcNow, w.launched)
 	}
 	g.Bucket = 1000
 	for end-start > g.Bucket*curveBuckets {

@@ -11,7 +11,7 @@ import (
 type Kernel struct {
 	Name         string  `json:"name"`
 	TensorCores  bool    `json:"tensor_cores"`         // by the plugin's list of names
-	TensorCores2 bool    `json:"tensor_cores_current"` // by a list that knows Hopper and later
+	TensorCoresNow bool    `json:"tensor_cores_current"` // by a list that knows Hopper and later
 	Calls        int64   `json:"calls"`
 	Total        int64   `json:"total"` // ns
 	Min          int64   `json:"min"`
@@ -36,7 +36,7 @@ type KernelReport struct {
 	ByName  []Kernel `json:"by_name"`
 	ByOp    []Kernel `json:"by_operator"`      // by name, operator and launch parameters
 	TCTime  int64    `json:"tensor_core_time"` // ns in tensor-core kernels, all kernels counted, plugin's list
-	TCTime2 int64    `json:"tensor_core_time_current"`
+	TCTimeNow int64    `json:"tensor_core_time_current"`
 	Time    int64    `json:"time"` // ns in all kernels, sum
 	Copies  []Copy   `json:"copies"`
 }
@@ -87,7 +87,7 @@ func (a *Analysis) KernelsAs(c Convention) *KernelReport {
 			r.TCTime += s.Dur
 		}
 		if now[s.Name] {
-			r.TCTime2 += s.Dur
+			r.TCTimeNow += s.Dur
 		}
 		id := key{name: s.Name, args: [8]int32{args.Grid[0], args.Grid[1], args.Grid[2], args.Block[0], args.Block[1], args.Block[2], args.Registers, args.SharedMem}}
 		o := tree.owner[i]
@@ -129,7 +129,7 @@ type weighted struct {
 }
 
 func newWeighted(name string, tc, tcNow bool) *weighted {
-	return &weighted{Kernel: Kernel{Name: name, TensorCores: tc, TensorCores2: tcNow, Min: 1<<63 - 1}}
+	return &weighted{Kernel: Kernel{Name: name, TensorCores: tc, TensorCoresNow: tcNow, Min: 1<<63 - 1}}
 }
 
 func (k *weighted) add(dur int64, args *trace.KernelArgs) {
@@ -213,7 +213,7 @@ func (r *KernelReport) Text(limit int) string {
 	for i := range r.ByName[:n] {
 		k := &r.ByName[i]
 		tc := "no"
-		if k.TensorCores2 {
+		if k.TensorCoresNow {
 			tc = "yes"
 		}
 		t.add(k.Name, tc, strconv.FormatInt(k.Calls, 10), formatTime(float64(k.Total), ""), formatTime(k.Mean(), ""),

@@ -19,7 +19,7 @@ type GPU struct {
 	SMEfficiency float64        `json:"sm_efficiency"` // estimate
 	Occupancy    float64        `json:"occupancy"`     // estimate, percent of threads
 	TensorCores  float64        `json:"tensor_cores"`  // share of the time of kernels launched by operators, plugin's name list
-	TensorCores2 float64        `json:"tensor_cores_current"`
+	TensorCoresNow float64        `json:"tensor_cores_current"`
 	KernelTime   int64          `json:"kernel_time"` // ns, union
 
 	// Curves over the whole trace: one value per Bucket ns from Start.
@@ -119,7 +119,7 @@ func (r *OverviewReport) Text() string {
 				occupancy = fmt.Sprintf("%.2f%%", g.Occupancy)
 			}
 			t.add(strings.TrimSpace(fmt.Sprintf("%d %s", g.ID, g.Name)), formatRatio(g.Utilization), formatRatio(g.BusyRatio),
-				formatRatio(g.SMEfficiency), occupancy, formatRatio(g.TensorCores2))
+				formatRatio(g.SMEfficiency), occupancy, formatRatio(g.TensorCoresNow))
 		}
 		b.WriteString("\n" + t.String())
 	}
