@@ -9,15 +9,15 @@ import (
 
 // Kernel is one row of the kernel view.
 type Kernel struct {
-	Name         string  `json:"name"`
-	TensorCores  bool    `json:"tensor_cores"`         // by the plugin's list of names
+	Name           string  `json:"name"`
+	TensorCores    bool    `json:"tensor_cores"`         // by the plugin's list of names
 	TensorCoresNow bool    `json:"tensor_cores_current"` // by a list that knows Hopper and later
-	Calls        int64   `json:"calls"`
-	Total        int64   `json:"total"` // ns
-	Min          int64   `json:"min"`
-	Max          int64   `json:"max"`
-	BlocksPerSM  float64 `json:"blocks_per_sm"` // weighted by duration; negative when unknown
-	Occupancy    float64 `json:"occupancy"`     // percent, weighted by duration, estimate; negative when unknown
+	Calls          int64   `json:"calls"`
+	Total          int64   `json:"total"` // ns
+	Min            int64   `json:"min"`
+	Max            int64   `json:"max"`
+	BlocksPerSM    float64 `json:"blocks_per_sm"` // weighted by duration; negative when unknown
+	Occupancy      float64 `json:"occupancy"`     // percent, weighted by duration, estimate; negative when unknown
 
 	// Set in the rows by operator and launch parameters.
 	Operator   string   `json:"operator,omitempty"`
@@ -33,12 +33,12 @@ func (k *Kernel) Mean() float64 { return ratio(k.Total, k.Calls) }
 
 // KernelReport is the kernel view; copies and sets are not kernels. Rows are ordered by total time.
 type KernelReport struct {
-	ByName  []Kernel `json:"by_name"`
-	ByOp    []Kernel `json:"by_operator"`      // by name, operator and launch parameters
-	TCTime  int64    `json:"tensor_core_time"` // ns in tensor-core kernels, all kernels counted, plugin's list
+	ByName    []Kernel `json:"by_name"`
+	ByOp      []Kernel `json:"by_operator"`      // by name, operator and launch parameters
+	TCTime    int64    `json:"tensor_core_time"` // ns in tensor-core kernels, all kernels counted, plugin's list
 	TCTimeNow int64    `json:"tensor_core_time_current"`
-	Time    int64    `json:"time"` // ns in all kernels, sum
-	Copies  []Copy   `json:"copies"`
+	Time      int64    `json:"time"` // ns in all kernels, sum
+	Copies    []Copy   `json:"copies"`
 }
 
 // Copy is one kind of copy or set.

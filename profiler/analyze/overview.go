@@ -9,18 +9,18 @@ import (
 
 // GPU holds the metrics of one device within the steps' window. A ratio is negative when it cannot be known.
 type GPU struct {
-	Device       trace.DeviceID `json:"-"`
-	ID           int64          `json:"id"`
-	Name         string         `json:"name"`
-	Memory       int64          `json:"memory"`     // bytes
-	Capability   string         `json:"capability"` // "8.0"
-	Utilization  float64        `json:"utilization"`
-	BusyRatio    float64        `json:"busy"`          // as Utilization, with copies and sets
-	SMEfficiency float64        `json:"sm_efficiency"` // estimate
-	Occupancy    float64        `json:"occupancy"`     // estimate, percent of threads
-	TensorCores  float64        `json:"tensor_cores"`  // share of the time of kernels launched by operators, plugin's name list
+	Device         trace.DeviceID `json:"-"`
+	ID             int64          `json:"id"`
+	Name           string         `json:"name"`
+	Memory         int64          `json:"memory"`     // bytes
+	Capability     string         `json:"capability"` // "8.0"
+	Utilization    float64        `json:"utilization"`
+	BusyRatio      float64        `json:"busy"`          // as Utilization, with copies and sets
+	SMEfficiency   float64        `json:"sm_efficiency"` // estimate
+	Occupancy      float64        `json:"occupancy"`     // estimate, percent of threads
+	TensorCores    float64        `json:"tensor_cores"`  // share of the time of kernels launched by operators, plugin's name list
 	TensorCoresNow float64        `json:"tensor_cores_current"`
-	KernelTime   int64          `json:"kernel_time"` // ns, union
+	KernelTime     int64          `json:"kernel_time"` // ns, union
 
 	// Curves over the whole trace: one value per Bucket ns from Start.
 	Start       int64     `json:"start"`
