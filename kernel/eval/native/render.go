@@ -22,6 +22,9 @@ type renderer struct {
 	own    bool                       // the text is the cell's own statements, not a declaration
 	direct map[*ast.StructType]bool   // structs that a type declaration names: their identity is the type's
 	jumps  map[types.Object]token.Pos // labels, with the last goto to each
+
+	labels     map[ast.Stmt]bool     // statements that have a label
+	sharedVars map[types.Object]bool // local variables whose address is taken or that function literals use
 }
 
 func newRenderer(f *file, c *check.Checked, src check.Source) *renderer {
@@ -137,9 +140,9 @@ func (r *renderer) visit(m ast.Node, e *edits) bool {
 	case *ast.FuncLit:
 		r.enter(m.Body, nil, e)
 	case *ast.ForStmt:
-		r.forStmt(m, e)
+		return r.forStmt(m, e)
 	case *ast.RangeStmt:
-		r.rangeStmt(m, e)
+		return r.rangeStmt(m, e)
 	case *ast.IfStmt:
 		e.insert(m.Body.Lbrace+1, r.uses(m.Init))
 	case *ast.SwitchStmt:

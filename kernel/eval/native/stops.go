@@ -4,18 +4,16 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-
-	"github.com/gander-go/gander/kernel/eval/check"
 )
 
-// Interrupts are cooperative: code that may run for long looks at rt.StopFlag, whose address each function that needs it keeps in
-// a local variable. Looked at are
+// Interrupts are cooperative: code that may run for long looks at a flag of package rt. Looked at are
 //
-//   - every turn of a loop, except of a range over a slice, array, string or map whose body only computes: its length bounds it,
+//   - every turn of a loop, except where the loop soon ends by itself (see pace),
 //   - labels that a goto jumps to,
-//   - the entry of functions that can come back to themselves.
+//   - functions that can come back to themselves: once, before they call anything.
 //
-// Other functions stay as they are, so that the compiler still inlines them.
+// Loops reach the flag through rt.StopFlag, which they keep in a local variable. Other functions stay as they are, so that the compiler
+// still inlines them.
 
 func (r *renderer) look() string {
 	return " if *stop__ != 0 { " + r.f.rt("Halt") + "() };"
@@ -23,19 +21,17 @@ func (r *renderer) look() string {
 
 func (r *renderer) hoist() string { return " stop__ := " + r.f.rt("StopFlag") + ";" }
 
-// enter puts what a function needs at the start of its body. fn is its *ast.FuncDecl or nil for a literal.
+// enter puts what a function needs into its body. fn is its *ast.FuncDecl or nil for a literal.
 func (r *renderer) enter(body *ast.BlockStmt, fn *ast.FuncDecl, e *edits) {
-	entry := r.comesBack(body, fn)
-	if entry || r.looksInside(body) {
-		s := r.hoist()
-		if entry {
-			s += r.look()
-		}
-		e.insert(body.Lbrace+1, s)
+	if r.looksInside(body) {
+		e.insert(body.Lbrace+1, r.hoist())
+	}
+	if r.comesBack(body, fn) {
+		r.lookBeforeCalls(body.List, body.Lbrace+1, e)
 	}
 }
 
-// looksInside reports whether n has a place, outside function literals, that looks at the flag.
+// looksInside reports whether n has a place, outside function literals, that looks at the flag and needs its address.
 func (r *renderer) looksInside(n ast.Node) bool {
 	found := false
 	ast.Inspect(n, func(m ast.Node) bool {
@@ -43,9 +39,11 @@ func (r *renderer) looksInside(n ast.Node) bool {
 		case *ast.FuncLit:
 			return false
 		case *ast.ForStmt:
-			found = true
+			p := r.forPace(m)
+			found = found || !p.never && p.short == ""
 		case *ast.RangeStmt:
-			found = found || r.longRange(m)
+			p := r.rangePace(m)
+			found = found || !p.never && p.short == ""
 		case *ast.LabeledStmt:
 			found = found || r.backJump(m)
 		}
@@ -54,18 +52,27 @@ func (r *renderer) looksInside(n ast.Node) bool {
 	return found
 }
 
-func (r *renderer) forStmt(m *ast.ForStmt, e *edits) {
-	e.insert(m.Body.Lbrace+1, r.look()+r.uses(m.Init))
+// forStmt reports whether m's parts are still to be visited.
+func (r *renderer) forStmt(m *ast.ForStmt, e *edits) bool {
+	return r.loop(m, r.forPace(m), m.Body, r.uses(m.Init), e)
 }
 
-func (r *renderer) rangeStmt(m *ast.RangeStmt, e *edits) {
-	s := r.uses(m)
-	if r.longRange(m) {
-		s = r.look() + s
+func (r *renderer) rangeStmt(m *ast.RangeStmt, e *edits) bool {
+	return r.loop(m, r.rangePace(m), m.Body, r.uses(m), e)
+}
+
+func (r *renderer) loop(m ast.Stmt, p pace, body *ast.BlockStmt, uses string, e *edits) bool {
+	if p.short != "" {
+		e.replace(m.Pos(), m.End(), r.twin(m, p, body, uses))
+		return false
 	}
-	if s != "" {
-		e.insert(m.Body.Lbrace+1, s)
+	if !p.never {
+		uses = r.look() + uses
 	}
+	if uses != "" {
+		e.insert(body.Lbrace+1, uses)
+	}
+	return true
 }
 
 // backJump reports whether a goto jumps to m from below, and m is no loop, which looks by itself.
@@ -86,148 +93,4 @@ func (r *renderer) backJump(m *ast.LabeledStmt) bool {
 		})
 	}
 	return r.jumps[r.c.Info.Defs[m.Label]] > m.Pos()
-}
-
-// longRange reports whether the turns of m look at the flag.
-func (r *renderer) longRange(m *ast.RangeStmt) bool {
-	t := r.c.Info.TypeOf(m.X)
-	if t == nil {
-		return true
-	}
-	if p, ok := t.Underlying().(*types.Pointer); ok {
-		t = p.Elem()
-	}
-	switch u := t.Underlying().(type) {
-	case *types.Slice, *types.Array, *types.Map:
-	case *types.Basic:
-		if u.Info()&types.IsString == 0 {
-			return true
-		}
-	default:
-		return true
-	}
-	long := false
-	ast.Inspect(m.Body, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.ForStmt, *ast.RangeStmt, *ast.SendStmt, *ast.SelectStmt, *ast.GoStmt, *ast.DeferStmt:
-			long = true
-		case *ast.UnaryExpr:
-			long = long || n.Op == token.ARROW
-		case *ast.CallExpr:
-			if tv := r.c.Info.Types[n.Fun]; !tv.IsType() && !tv.IsBuiltin() {
-				long = true
-			}
-		case *ast.FuncLit:
-			return false
-		}
-		return !long
-	})
-	return long
-}
-
-// comesBack reports whether a function may call itself, directly or by others.
-func (r *renderer) comesBack(body *ast.BlockStmt, fn *ast.FuncDecl) bool {
-	if fn != nil {
-		if s := r.c.Symbol(r.c.Info.Defs[fn.Name]); s != nil && r.f.u.recursive()[s] {
-			return true
-		}
-	}
-	back := false
-	ast.Inspect(body, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.FuncLit:
-			return false
-		case *ast.CallExpr:
-			switch f := ast.Unparen(n.Fun).(type) {
-			case *ast.Ident: // a literal that calls a function variable: var f func(); f = func() { f() }
-				if v, ok := r.c.Info.Uses[f].(*types.Var); ok && fn == nil && !(body.Pos() <= v.Pos() && v.Pos() < body.End()) {
-					back = true
-				}
-			case *ast.SelectorExpr:
-				if sel := r.c.Info.Selections[f]; sel != nil && sel.Kind() == types.MethodVal {
-					if m, ok := sel.Obj().(*types.Func); ok && m.Pkg() == r.c.Pkg && types.IsInterface(sel.Recv()) {
-						back = true
-					}
-				}
-			}
-		}
-		return !back
-	})
-	return back
-}
-
-// recursive is the set of functions and methods that can reach themselves by the calls in their texts.
-func (u *unit) recursive() map[*check.Symbol]bool {
-	if u.cycles != nil {
-		return u.cycles
-	}
-	u.cycles = map[*check.Symbol]bool{}
-	next := map[*check.Symbol][]*check.Symbol{}
-	for _, d := range u.emitted {
-		if d.decl.Sym != nil {
-			next[d.decl.Sym] = u.callees(d)
-		}
-	}
-	// Tarjan's strongly connected components.
-	index, low, on := map[*check.Symbol]int{}, map[*check.Symbol]int{}, map[*check.Symbol]bool{}
-	var stack []*check.Symbol
-	n := 0
-	var visit func(s *check.Symbol)
-	visit = func(s *check.Symbol) {
-		n++
-		index[s], low[s] = n, n
-		stack = append(stack, s)
-		on[s] = true
-		for _, t := range next[s] {
-			if t == s {
-				u.cycles[s] = true
-			}
-			if index[t] == 0 {
-				visit(t)
-				low[s] = min(low[s], low[t])
-			} else if on[t] {
-				low[s] = min(low[s], index[t])
-			}
-		}
-		if low[s] != index[s] {
-			return
-		}
-		for i := len(stack) - 1; ; i-- {
-			t := stack[i]
-			on[t] = false
-			if t != s || i < len(stack)-1 {
-				u.cycles[t] = true
-			}
-			if t == s {
-				stack = stack[:i]
-				return
-			}
-		}
-	}
-	for _, d := range u.emitted {
-		if s := d.decl.Sym; s != nil && index[s] == 0 {
-			visit(s)
-		}
-	}
-	return u.cycles
-}
-
-// callees are the functions and methods that a declaration's text names.
-func (u *unit) callees(d *declared) []*check.Symbol {
-	fn, ok := d.decl.Node.(*ast.FuncDecl)
-	if !ok || fn.Body == nil {
-		return nil
-	}
-	var r []*check.Symbol
-	ast.Inspect(fn.Body, func(n ast.Node) bool {
-		if id, ok := n.(*ast.Ident); ok {
-			if f, ok := d.c.Info.Uses[id].(*types.Func); ok {
-				if s := d.c.Symbol(f); s != nil {
-					r = append(r, s)
-				}
-			}
-		}
-		return true
-	})
-	return r
 }

@@ -15,4 +15,4 @@
 package rt
 
 // Version changes whenever what emitted code expects of this package changes; it is part of the key of cached cells.
-const Version = "1"
+const Version = "2"

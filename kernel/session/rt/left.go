@@ -72,7 +72,7 @@ func raise() bool {
 	if len(left.runs) == 0 {
 		return false
 	}
-	atomic.StoreUint32(&stopping, 1)
+	atomic.StoreUint32(&Stopping, 1)
 	return true
 }
 
@@ -81,6 +81,6 @@ func lower() {
 	left.mu.Lock()
 	defer left.mu.Unlock()
 	if runs.stop.Load() == 0 {
-		atomic.StoreUint32(&stopping, 0)
+		atomic.StoreUint32(&Stopping, 0)
 	}
 }

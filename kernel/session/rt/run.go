@@ -11,11 +11,11 @@ import (
 	"github.com/petermattis/goid"
 )
 
-// StopFlag is what the loops and functions of compiled cells look at: they read it without synchronisation, and call Halt when it is not 0.
-// It is a pointer so that a loop keeps its address in a register.
-var StopFlag = &stopping
+// Stopping is what compiled cells look at: they read it without synchronisation, and call Halt when it is not 0. Only this package sets it.
+var Stopping uint32
 
-var stopping uint32
+// StopFlag is Stopping's address, for loops: they keep it in a register.
+var StopFlag = &Stopping
 
 // Interrupted is the panic value with which interrupted code ends.
 type Interrupted struct{}
@@ -123,14 +123,14 @@ func Interrupt(run int64) {
 	left.mu.Lock()
 	defer left.mu.Unlock()
 	runs.stop.Store(run)
-	atomic.StoreUint32(&stopping, 1)
+	atomic.StoreUint32(&Stopping, 1)
 }
 
 // Resume ends the effect of Interrupt.
 func Resume() {
 	left.mu.Lock()
 	defer left.mu.Unlock()
-	atomic.StoreUint32(&stopping, 0)
+	atomic.StoreUint32(&Stopping, 0)
 	runs.stop.Store(0)
 }
 
