@@ -53,7 +53,8 @@ type builtName struct {
 	flags trace.SliceFlags
 	made  bool
 
-	counted int64 // calls that the first slice of the name has to tell of
+	tiny    map[*event]int64 // calls that were counted, by the slice that has to tell of them
+	counted int64            // and those that the first slice of the name has to tell of
 }
 
 func (r *Recorder) builder(t *trace.Trace, epoch int64) *builder {
@@ -207,9 +208,11 @@ func (b *builder) slice(s *trace.Slice, e *event, track trace.TrackID, ext int64
 	if e.arg != 0 {
 		s.Kind, s.Args = b.args.ref(e.arg, n.class == trace.ClassCall)
 	}
-	if n.counted > 0 {
-		b.countedArgs(s, n.counted)
-		n.counted = 0
+	if n.tiny != nil || n.counted > 0 {
+		if sum := n.counted + n.tiny[e]; sum > 0 {
+			b.countedArgs(s, sum)
+			n.counted = 0
+		}
 	}
 	if used := b.used[e]; used != nil {
 		b.addOSCounts(s, used)
@@ -223,7 +226,17 @@ func (b *builder) name(id uint32) *builtName {
 	n := &b.names[id]
 	if !n.made {
 		src := b.r.names.all()[id]
-		*n = builtName{b.t.Strings.ID(src.text), b.t.Category(categoryName(src.class), src.class), src.class, src.flags, true, src.calls.counted.Load()}
+		*n = builtName{id: b.t.Strings.ID(src.text), cat: b.t.Category(categoryName(src.class), src.class), class: src.class, flags: src.flags, made: true}
+		if c := src.calls.tiny.Load(); c != nil {
+			n.tiny = make(map[*event]int64)
+			c.each(func(e *event, calls int64) {
+				if e == nil {
+					n.counted += calls
+				} else {
+					n.tiny[e] += calls
+				}
+			})
+		}
 	}
 	return n
 }

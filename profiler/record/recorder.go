@@ -57,6 +57,8 @@ type Recorder struct {
 	counted  journal[spanCounts]
 	labels   labels
 	orphans  orphans
+	step     atomic.Uint32 // changes with each step, for the calls that are only counted
+	tallies  atomic.Int64
 
 	// mu guards the windows.
 	mu      sync.Mutex

@@ -72,23 +72,40 @@ func BeginCall(name string) Span {
 		return Span{}
 	}
 	n := r.names.name(name, trace.ClassCall, trace.FlagInstrument)
-	if r.counts(n) {
+	counted, t := r.counts(n)
+	switch {
+	case counted:
 		return Span{}
-	}
-	if r.heavy {
+	case t != nil:
+		return r.beginTallied(n, t)
+	case r.heavy:
 		return r.beginHeavy(n.id, r.argOf(nil))
 	}
 	return r.reserve(n.id, 0)
 }
 
+// beginTallied begins the span that tells of the calls which t counts; when it is dropped, nothing tells of them.
+func (r *Recorder) beginTallied(n *name, t *tally) Span {
+	var s Span
+	if r.heavy {
+		s = r.beginHeavy(n.id, r.argOf(nil))
+	} else {
+		s = r.reserve(n.id, 0)
+	}
+	t.e.Store(s.e)
+	return s
+}
+
 // BeginStep starts the span of step n of a schedule. It has times only: steps launch no device work of their own.
 func (r *Recorder) BeginStep(n int) Span {
+	r.step.Add(1)
 	return r.reserve(r.names.id("ProfilerStep#"+strconv.Itoa(n), trace.ClassStep, 0), 0)
 }
 
 // EndStep ends a step's span on behalf of the calling goroutine, which takes it over: in a notebook the first step is
 // begun by whoever starts the profile and ended by the cell. It must not run while a trace is being built.
 func (r *Recorder) EndStep(s Span) {
+	r.step.Add(1)
 	if s.e == nil {
 		return
 	}

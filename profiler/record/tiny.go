@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -12,8 +13,9 @@ import (
 // Instrumented calls are recorded without anybody having asked for each of them. A loop that calls strconv.Itoa a million
 // times would run several times longer, report the recording's time as Itoa's, and leave no room for what comes after. So
 // the calls of one name are recorded one by one as long as they are few or long enough; from then on they are only
-// counted, and their time stays in the self time of what called them. Their number travels with the trace (see
-// CountedCalls) and makes a problem of it, so that no count is wrong and no missing time is silent.
+// counted, and their time stays in the self time of what called them. The first call of each goroutine in each step is
+// still recorded and tells of those that follow (see CountedCalls), so that counts are right by goroutine and by step too;
+// a problem of the trace names the functions, so that no missing time is silent.
 const (
 	// tinyAfter is how many calls of a name are recorded in any case.
 	tinyAfter = 1 << 13
@@ -25,29 +27,32 @@ const (
 	tinyProblems = 10
 )
 
-// CountedCalls is the key, in the arguments of the first slice of a name, of the number of calls that were counted and not
-// recorded. They belong to slices with trace.FlagInstrument only.
+// CountedCalls is the key, in the arguments of a slice, of the number of calls of its name that were counted and not recorded, on
+// its goroutine and in its step. It belongs to slices with trace.FlagInstrument only.
 const CountedCalls = "calls counted only"
 
 // calls is what a name knows of its instrumented calls.
 type calls struct {
-	begun   atomic.Int64 // recorded ones
-	tiny    atomic.Bool  // from now on they are counted
-	counted atomic.Int64
+	begun atomic.Int64              // recorded ones
+	tiny  atomic.Pointer[tinyCalls] // from now on they are counted
 }
 
-// counts reports whether a call of n is to be counted and not recorded, and counts it.
-func (r *Recorder) counts(n *name) bool {
-	if n.calls.tiny.Load() {
-		n.calls.counted.Add(1)
-		return true
+// counts reports whether a call of n is to be counted and not recorded, and counts it. One that is to be recorded although its
+// kind is counted has a tally, for the event to be noted in.
+func (r *Recorder) counts(n *name) (is bool, t *tally) {
+	if c := n.calls.tiny.Load(); c != nil {
+		if t = c.count(r, goroutine()); t == nil {
+			return true, nil
+		}
+		n.calls.begun.Add(1)
+		return false, t
 	}
 	begun := n.calls.begun.Add(1)
 	if begun < tinyAfter || begun&(begun-1) != 0 || r.meanCall(n.id) >= tinyCall { // looked at again at every power of two
-		return false
+		return false, nil
 	}
-	n.calls.tiny.Store(true)
-	return false
+	n.calls.tiny.CompareAndSwap(nil, new(tinyCalls))
+	return false, nil
 }
 
 // meanCall is the mean duration in ns of the calls with name id that the calling goroutine's shard recorded lately.
@@ -73,7 +78,7 @@ func (r *Recorder) meanCall(id uint32) int64 {
 	return scale.ns(from.tick+sum/n) - from.ns
 }
 
-// countedArgs hangs the number of counted calls on s, the first slice of a name.
+// countedArgs hangs a number of counted calls on s.
 func (b *builder) countedArgs(s *trace.Slice, counted int64) {
 	b.t.Calls = first(b.t.Calls)
 	args := trace.CallArgs{ID: -1, Parent: -1, Module: -1}
@@ -87,23 +92,29 @@ func (b *builder) countedArgs(s *trace.Slice, counted int64) {
 
 // countedProblems tells of the names whose calls were counted, those with the most calls one by one.
 func (b *builder) countedProblems() {
-	var list []*name
+	type line struct {
+		n       *name
+		counted int64
+	}
+	var list []line
 	for _, n := range b.r.names.all() {
-		if n.calls.counted.Load() > 0 {
-			list = append(list, n)
+		if c := n.calls.tiny.Load(); c != nil {
+			if counted := c.total(); counted > 0 {
+				list = append(list, line{n, counted})
+			}
 		}
 	}
-	slices.SortStableFunc(list, func(p, q *name) int { return int(q.calls.counted.Load() - p.calls.counted.Load()) })
+	slices.SortStableFunc(list, func(p, q line) int { return cmp.Compare(q.counted, p.counted) })
 	const remedy = "See the time of small functions with --sample 100, or measure one with %timeit."
 	var others int64
-	for i, n := range list {
-		counted := n.calls.counted.Load()
+	for i, l := range list {
 		if i >= tinyProblems {
-			others += counted
+			others += l.counted
 			continue
 		}
-		b.t.Problem("counted-calls", counted, fmt.Sprintf("Of %d calls of %s the first %d were timed and the rest only counted: recording them takes about as long as they do. Their time is in the self time of what called them.",
-			counted+n.calls.begun.Load(), n.text, n.calls.begun.Load()), remedy)
+		begun := l.n.calls.begun.Load()
+		b.t.Problem("counted-calls", l.counted, fmt.Sprintf("Of %d calls of %s %d were timed (the first ones, and the first of each goroutine and step) and the rest only counted: recording them takes about as long as they do. Their time is in the self time of what called them.",
+			l.counted+begun, l.n.text, begun), remedy)
 	}
 	if others > 0 {
 		b.t.Problem("counted-calls", others, fmt.Sprintf("Calls of %d more functions were only counted after their first %d.", len(list)-tinyProblems, tinyAfter), remedy)

@@ -1,6 +1,10 @@
 package record
 
 import (
+	"encoding/json"
+	"maps"
+	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -35,20 +39,20 @@ func TestManyShortCallsAreCounted(t *testing.T) {
 		Begin("asked for").End()
 	}
 	x := built(t, r)
-	if n, only := counted(t, x, "short"); n != tinyAfter || only != `{"calls counted only":1000}` {
+	if n, only := counted(t, x, "short"); n != tinyAfter+1 || only != `{"calls counted only":999}` {
 		t.Errorf("%d slices, %s", n, only)
 	}
 	if n, only := counted(t, x, "asked for"); n != tinyAfter+1000 || only != "" {
 		t.Errorf("%d slices of spans that were asked for, %s", n, only)
 	}
-	if n := problem(x, "counted-calls"); n != 1000 {
+	if n := problem(x, "counted-calls"); n != 999 {
 		t.Errorf("a problem of %d calls", n)
 	}
 	text := ""
 	for _, p := range x.Problems {
 		text += p.Text
 	}
-	if !strings.Contains(text, "Of 9192 calls of short the first 8192 were timed") {
+	if !strings.Contains(text, "Of 9192 calls of short 8193 were timed") {
 		t.Errorf("the problem says %q", text)
 	}
 }
@@ -66,21 +70,128 @@ func TestLongCallsAreAllRecorded(t *testing.T) {
 	}
 }
 
+// told sums the slices of a name and the calls that they tell of, by goroutine and by step.
+func told(t *testing.T, x *trace.Trace, name string) (byGoroutine map[int64]int, byStep map[string]int) {
+	t.Helper()
+	byGoroutine, byStep = map[int64]int{}, map[string]int{}
+	for i := range x.Slices {
+		s := &x.Slices[i]
+		if x.Name(s) != name {
+			continue
+		}
+		n := 1
+		if s.Kind == trace.ArgCall && x.Calls[s.Args].Extra != 0 {
+			var args map[string]int
+			if err := json.Unmarshal([]byte(x.Strings.Get(x.Calls[s.Args].Extra)), &args); err != nil {
+				t.Error(err)
+			}
+			n += args[CountedCalls]
+		}
+		byGoroutine[x.Tracks[s.Track].ID] += n
+		step := ""
+		for k := range x.Slices {
+			if p := &x.Slices[k]; x.Class(p) == trace.ClassStep && p.Start <= s.Start && s.Start < p.End() {
+				step = x.Name(p)
+			}
+		}
+		byStep[step] += n
+	}
+	return
+}
+
 func TestCountedCallsOfManyGoroutines(t *testing.T) {
 	r := recording(t, Config{})
-	const goroutines, each = 8, 10_000
+	const goroutines, each = 200, 400 // several share a slot
 	var wg sync.WaitGroup
-	for range goroutines {
+	var mu sync.Mutex
+	want := map[int64]int{}
+	for range tinyAfter {
+		BeginCall("short").End()
+	}
+	want[goroutine()] = tinyAfter
+	for i := range goroutines {
 		wg.Go(func() {
-			for range each {
+			for range each + i {
 				BeginCall("short").End()
+				runtime.Gosched()
 			}
+			mu.Lock()
+			want[goroutine()] += each + i
+			mu.Unlock()
 		})
 	}
 	wg.Wait()
 	x := built(t, r)
-	n, _ := counted(t, x, "short")
-	if only := problem(x, "counted-calls"); int64(n)+only != goroutines*each || only == 0 {
-		t.Errorf("%d slices and %d counted are not %d calls", n, only, goroutines*each)
+	if got, _ := told(t, x, "short"); !maps.Equal(got, want) {
+		t.Errorf("by goroutine %v, want %v", got, want)
 	}
+	if len(x.Slices) != tinyAfter+goroutines {
+		t.Errorf("%d slices", len(x.Slices))
+	}
+}
+
+func TestCountedCallsOfSteps(t *testing.T) {
+	r := recording(t, Config{})
+	for range tinyAfter {
+		BeginCall("short").End()
+	}
+	want := map[string]int{"": tinyAfter}
+	for i := range 5 {
+		s := r.BeginStep(i)
+		var wg sync.WaitGroup
+		for range 3 {
+			wg.Go(func() {
+				for range 100 * i {
+					BeginCall("short").End()
+				}
+			})
+		}
+		wg.Wait()
+		for range 10 {
+			BeginCall("short").End()
+		}
+		r.EndStep(s)
+		want["ProfilerStep#"+strconv.Itoa(i)] = 300*i + 10
+		for range 7 {
+			BeginCall("short").End()
+		}
+		want[""] += 7
+	}
+	if _, got := told(t, built(t, r), "short"); !maps.Equal(got, want) {
+		t.Errorf("by step %v, want %v", got, want)
+	}
+}
+
+// What does not fit is counted all the same: calls whose event was dropped, and goroutines beyond the bound.
+func TestCountedCallsWithoutRoom(t *testing.T) {
+	r := recording(t, Config{MaxEvents: 1})
+	for range 3 * tinyAfter {
+		BeginCall("short").End()
+	}
+	x := built(t, r)
+	sum := int(problem(x, "counted-calls") + problem(x, "dropped-spans"))
+	if n := len(x.Slices); sum+n != 3*tinyAfter {
+		t.Errorf("%d slices and %d others are not %d calls", n, sum, 3*tinyAfter)
+	}
+}
+
+// A call that is only counted.
+func BenchmarkCountedCall(b *testing.B) {
+	r := recording(b, Config{})
+	for range 2 * tinyAfter {
+		BeginCall("short").End()
+	}
+	b.Run("alone", func(b *testing.B) {
+		for b.Loop() {
+			BeginCall("short").End()
+		}
+	})
+	b.Run("parallel", func(b *testing.B) {
+		b.RunParallel(func(pb *testing.PB) {
+			for pb.Next() {
+				BeginCall("short").End()
+			}
+		})
+	})
+	r.Stop()
 }
