@@ -56,6 +56,7 @@ func (f *reportFlags) diff(cmd *cobra.Command, args []string) error {
 	w := cmd.OutOrStdout()
 	if f.asJSON || f.asCSV || f.text {
 		d := analyze.DiffOf(analyze.Of(ts[0]), analyze.Of(ts[1]), analyze.DiffOptions{Keys: keys, Convention: c})
+		warn(cmd.ErrOrStderr(), args, ts)
 		switch {
 		case f.asJSON:
 			return reportdata.WriteDiff(w, d)

@@ -151,6 +151,7 @@ func (f *reportFlags) run(cmd *cobra.Command, args []string) error {
 				return err
 			}
 		}
+		warn(cmd.ErrOrStderr(), args, ts)
 		return nil
 	case f.text:
 		return f.writeText(w, ts, keys, c)

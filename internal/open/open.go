@@ -111,7 +111,11 @@ func read(r io.Reader, opt Options, layer int) (*trace.Trace, error) {
 	case kindGoTrace:
 		return gotrace.Read(b, opt.GoExec)
 	case kindProfile:
-		return readProfile(b)
+		t, err := readProfile(b)
+		if err != nil && !isNamedProfile(head) { // fields that fit by chance
+			return nil, fmt.Errorf("unknown format or a damaged profile (%w); Gander reads %s", err, supported)
+		}
+		return t, err
 	case kindUnknown:
 		return nil, fmt.Errorf("unknown format, it begins with %q; Gander reads %s", head[:min(len(head), 24)], supported)
 	default:

@@ -94,13 +94,15 @@ func isHTML(text []byte) bool {
 }
 
 // isProfile recognises profile.proto by its fields and the older text profiles by their first words.
-func isProfile(head []byte) bool {
+func isProfile(head []byte) bool { return isNamedProfile(head) || isProfileProto(head) }
+
+func isNamedProfile(head []byte) bool {
 	for _, words := range []string{"heap profile:", "heapz ", "growthz ", "--- contention", "--- mutex", "goroutine profile:", "threadcreate profile:", "--- threadz", "--- Memory map"} {
 		if bytes.HasPrefix(head, []byte(words)) {
 			return true
 		}
 	}
-	return isProfileProto(head)
+	return false
 }
 
 // isProfileProto walks the first fields: each must have a number and a wire type that a Profile message has.

@@ -56,6 +56,7 @@ func TestInABrowser(t *testing.T) {
 	click(`document.querySelector("input")`)
 	click(`document.querySelector("button")`)
 	is("the comparison opens", `location.pathname.startsWith("/diff/")&&document.readyState=="complete"`)
+	is("what was chosen first is the base", `document.querySelector(".gpk").textContent.includes("job/new.json → ")`)
 	is("the comparison is live", rendertest.Settled)
 	is("it names the operator", `document.body.textContent.includes("aten::<b>")`)
 	if _, err := rendertest.Eval[bool](p, "(history.back(), true)"); err != nil {

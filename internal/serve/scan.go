@@ -18,6 +18,14 @@ type Run struct {
 	Others []*File // files of one trace each, that no worker name can be read of
 }
 
+// Title is the run's folder, or what stands for the root itself.
+func (r *Run) Title() string {
+	if r.Name == "." {
+		return "this folder"
+	}
+	return r.Name
+}
+
 // Span is one recording: the files that several workers wrote at about the same time.
 type Span struct {
 	ID      string // stable while the files are the same
@@ -39,10 +47,12 @@ var tensorBoard = regexp.MustCompile(`^(.+?)(?:\.(\d+))?\.pt\.trace\.json(?:\.gz
 
 // traceFile reports whether a file name looks like something that can be opened.
 func traceFile(name string) bool {
-	for _, suffix := range []string{".json", ".json.gz", ".trace", ".trace.gz", ".pprof", ".pb.gz"} {
-		if strings.HasSuffix(name, suffix) {
-			return true
-		}
+	for _, packed := range []string{".gz", ".zst"} {
+		name = strings.TrimSuffix(name, packed)
+	}
+	switch filepath.Ext(name) {
+	case ".json", ".trace", ".pprof", ".prof", ".pb", ".gander":
+		return true
 	}
 	return false
 }
@@ -88,7 +98,7 @@ func scan(root string) []*Run {
 		r.sort()
 		runs = append(runs, r)
 	}
-	sort.Slice(runs, func(i, j int) bool { return runs[i].Name < runs[j].Name })
+	sort.Slice(runs, func(i, j int) bool { return less(runs[i].Name, runs[j].Name) })
 	return runs
 }
 
@@ -130,7 +140,7 @@ func stamp(digits string, otherwise time.Time) time.Time {
 
 // sort joins single files to recordings and orders everything.
 func (r *Run) sort() {
-	sort.Slice(r.Others, func(i, j int) bool { return r.Others[i].Path < r.Others[j].Path })
+	sort.Slice(r.Others, func(i, j int) bool { return less(r.Others[i].Path, r.Others[j].Path) })
 	sort.Slice(r.Spans, func(i, j int) bool { return r.Spans[i].Time.Before(r.Spans[j].Time) })
 	var joined []*Span
 	count := map[string]int{}
@@ -144,7 +154,7 @@ func (r *Run) sort() {
 		joined[n].Workers = append(joined[n].Workers, f)
 	}
 	for _, s := range joined {
-		sort.Slice(s.Workers, func(i, j int) bool { return s.Workers[i].Worker < s.Workers[j].Worker })
+		sort.Slice(s.Workers, func(i, j int) bool { return less(s.Workers[i].Worker, s.Workers[j].Worker) })
 		parts := []string{r.Name}
 		for _, f := range s.Workers {
 			parts = append(parts, f.ID)
@@ -152,4 +162,37 @@ func (r *Run) sort() {
 		s.ID = id(parts...)
 	}
 	r.Spans = joined
+}
+
+// less orders names as people count: numbers in them by their value.
+func less(a, b string) bool {
+	for a != "" && b != "" {
+		m, n := digits(a), digits(b)
+		if m == 0 || n == 0 {
+			if a[0] != b[0] {
+				return a[0] < b[0]
+			}
+			a, b = a[1:], b[1:]
+			continue
+		}
+		x, y := strings.TrimLeft(a[:m], "0"), strings.TrimLeft(b[:n], "0")
+		switch {
+		case len(x) != len(y):
+			return len(x) < len(y)
+		case x != y:
+			return x < y
+		case m != n:
+			return m < n
+		}
+		a, b = a[m:], b[n:]
+	}
+	return len(a) < len(b)
+}
+
+func digits(s string) int {
+	n := 0
+	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
+		n++
+	}
+	return n
 }

@@ -37,7 +37,8 @@ var index = template.Must(template.New("index.html").Funcs(template.FuncMap{
 
 // Server serves one folder. It implements http.Handler.
 type Server struct {
-	root  string
+	root  string // links resolved
+	shown string // as it was named
 	hosts map[string]bool
 	mux   *http.ServeMux
 
@@ -59,7 +60,10 @@ const keepPages = 8
 
 // New makes a server for the traces below root. hosts are the names that browsers may call it by.
 func New(root string, hosts ...string) *Server {
-	s := &Server{root: root, hosts: map[string]bool{}, mux: http.NewServeMux(), pages: map[string]*page{}}
+	s := &Server{root: root, shown: root, hosts: map[string]bool{}, mux: http.NewServeMux(), pages: map[string]*page{}}
+	if real, err := filepath.EvalSymlinks(root); err == nil {
+		s.root = real
+	}
 	for _, h := range append(hosts, "localhost", "127.0.0.1", "::1") {
 		s.hosts[h] = true
 	}
@@ -89,11 +93,20 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 	runs := scan(s.root)
+	n := 0
+	for _, r := range runs {
+		n += len(r.Others)
+		for _, sp := range r.Spans {
+			n += len(sp.Workers)
+		}
+	}
 	var b bytes.Buffer
 	err := index.Execute(&b, struct {
 		Root, State string
 		Runs        []*Run
-	}{s.root, fingerprint(runs), runs})
+		Count       int
+		More        bool // the bound was met
+	}{s.shown, fingerprint(runs), runs, n, n >= maxFiles})
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return

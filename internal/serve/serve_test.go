@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"sort"
 	"strings"
 	"testing"
 )
@@ -48,6 +49,30 @@ func TestScan(t *testing.T) {
 	want := ". plain.json|a 1700000000 host_1+host_2|a 1700000100 host_1+host_2"
 	if g := strings.Join(got, "|"); g != want {
 		t.Errorf("got %s\nwant %s", g, want)
+	}
+}
+
+func TestNamesInOrder(t *testing.T) {
+	in := []string{"w10", "w9", "w09", "w2/b", "w2", "a", "w2x10", "w2x9", "w99999999999999999999999", "w100000000000000000000000"}
+	sort.Slice(in, func(i, j int) bool { return less(in[i], in[j]) })
+	if got := strings.Join(in, " "); got != "a w2 w2/b w2x9 w2x10 w9 w09 w10 w99999999999999999999999 w100000000000000000000000" {
+		t.Error(got)
+	}
+}
+
+// TestLinkedFolder serves a folder that is named by a symbolic link, and no file that a link in it leads to.
+func TestLinkedFolder(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "real/a.json", tiny)
+	write(t, dir, "secret.json", tiny)
+	for link, to := range map[string]string{"link": "real", "real/b.json": "../secret.json"} {
+		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
+			t.Skip(err)
+		}
+	}
+	_, list := get(t, New(filepath.Join(dir, "link")), "localhost", "/")
+	if !strings.Contains(list, ">a.json<") || strings.Contains(list, ">b.json<") {
+		t.Error(list)
 	}
 }
 
