@@ -30,6 +30,7 @@ import (
 	"github.com/gander-go/gander/kernel/session"
 	"github.com/gander-go/gander/kernel/session/link"
 	symbols "github.com/gander-go/gander/kernel/session/worker/interp"
+	"github.com/gander-go/gander/kernel/session/worker/interp/std"
 	"github.com/gander-go/gander/magics"
 	"github.com/gander-go/gander/profiler/cellstack"
 	"github.com/gander-go/gander/profiler/gotrace"
@@ -125,7 +126,10 @@ func (l *Language) begin() error {
 	}
 	ec := eval.Config{Runner: l.session, NoNative: noNative, Preimport: preimported}
 	options := interp.Options{HotLoops: ws == nil}
-	mc := mods.Config{Dir: filepath.Join(l.temp, "module"), Notebook: l.dir, Carried: interp.Packages, Symbols: symbols.Symbols}
+	if ws == nil {
+		options.Carried = symbols.Paths() // this very program is the session process
+	}
+	mc := mods.Config{Dir: filepath.Join(l.temp, "module"), Notebook: l.dir, Carried: options.Carried, Symbols: symbols.Symbols, Generic: std.Generic}
 	if ws != nil {
 		mc.Go, mc.GOROOT, mc.Env, mc.Base = ws.Go, ws.GOROOT, ws.Env, ws.Dir
 		mc.Flags = append(append([]string(nil), ws.Flags...), "-buildmode=plugin")

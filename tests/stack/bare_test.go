@@ -24,12 +24,19 @@ func TestNoToolchain(t *testing.T) {
 		{"count[\"a\"]", "2"},
 		{"fmt.Sprintf(\"%d words, %v\", len(words), count)", `4 words, map[a:2 b:1 c:1]`},
 		{"import \"sort\"\nsort.Strings(words)\nwords[0] + words[3]", "ac"},
+		{"import \"slices\"\nimport \"maps\"\nslices.Sorted(maps.Keys(count))", "[a b c]"},
+		{"n := []int{3, 1, 2}\nslices.Sort(n)\nslices.Reverse(n)\nfmt.Sprint(n, slices.Contains(n, 2), slices.Index(n, 1), slices.Max(n))", "[3 2 1] true 2 3"},
+		{"import \"net/url\"\nu, err := url.Parse(\"http://example.com/a?q=1\")\nu.Query().Get(\"q\")", "1"},
+		{"import \"encoding/csv\"\nrows, err := csv.NewReader(strings.NewReader(\"a,b\\nc,d\\n\")).ReadAll()\nrows[1][0]", "c"},
+		{"import \"syscall\"\nsyscall.Getpid() == os.Getpid()", "true"},
 	} {
 		if v := b.ok(c.code); strings.Trim(v, `"`) != c.value {
 			t.Errorf("%s\ngives %s, want %s", c.code, v, c.value)
 		}
 	}
 	b.fails("type T struct{ a int }", "NotSupported", "declares the type T", "needs the go command", "gander doctor")
+	b.fails("slices.Sort([]uint16{1})", "NotSupported", "not carried")
+	b.fails("import \"example.com/nothing\"", "CompileError", "not at hand")
 	b.fails("total + undefined", "CompileError", "undefined: undefined", "^^^^^^^^^")
 	if v := b.ok("total"); v != "3.75" {
 		t.Errorf("after a refusal the total is %s", v)

@@ -64,6 +64,7 @@ func (l *lowering) typeSwitch(s *ast.TypeSwitchStmt) {
 		l.localName(a.Lhs[0].(*ast.Ident).Name)
 	}
 	x := l.temp()
+	l.ordered(true, assert.X)
 	l.writef("var %s interface{} = %s\n", x, l.value(assert.X, anyType))
 	var def *ast.CaseClause
 	depth := 0

@@ -23,8 +23,11 @@ func (l *lowering) call(e *ast.CallExpr) string {
 	if !ok {
 		refuse("calls a value of type %s", l.typeOf(e.Fun))
 	}
-	if sig.TypeParams().Len() > 0 || sig.RecvTypeParams().Len() > 0 {
+	if sig.TypeParams().Len() > 0 {
 		refuse("calls a generic function")
+	}
+	if sig.RecvTypeParams().Len() > 0 {
+		refuse("calls a method of a generic type")
 	}
 	return l.callee(fun) + "(" + l.args(e, sig) + ")"
 }
@@ -49,8 +52,12 @@ func (l *lowering) callee(fun ast.Expr) string {
 			return l.ident(f)
 		}
 	case *ast.SelectorExpr:
-		if _, generic := l.c.Info.Instances[f.Sel]; generic {
-			refuse("calls the generic function %s", f.Sel.Name)
+		if inst, generic := l.c.Info.Instances[f.Sel]; generic {
+			fn, ok := l.c.Info.Uses[f.Sel].(*types.Func)
+			if !ok {
+				refuse("uses the generic type %s", f.Sel.Name)
+			}
+			return l.generic(fn.Pkg().Path(), fn.Name(), inst)
 		}
 		if id, ok := f.X.(*ast.Ident); ok {
 			if pn, ok := l.c.Info.Uses[id].(*types.PkgName); ok {

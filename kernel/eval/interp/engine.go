@@ -16,9 +16,18 @@ type Options struct {
 	// HotLoops lets it run loops whose number of rounds is not known to be small. They are right but slow: where cells
 	// can be compiled, they are better refused.
 	HotLoops bool
+	// Carried are the packages whose symbols the session process carries; Packages when empty.
+	Carried []string
 	// Tables makes the symbols of packages that the session process does not carry known to it. Without it, cells that
 	// use such packages are refused.
 	Tables Tables
+}
+
+func (o *Options) carried() []string {
+	if o.Carried != nil {
+		return o.Carried
+	}
+	return Packages
 }
 
 // Table is a built symbol table of a package.

@@ -33,6 +33,12 @@ func (l *lowering) expr(e ast.Expr) string {
 		l.use(nilValue)
 		return "nil"
 	}
+	if l.early[e] {
+		delete(l.early, e)
+		x, t := l.expr(e), l.temp()
+		l.writef("%s := %s\n", t, x)
+		return t
+	}
 	switch e := e.(type) {
 	case *ast.ParenExpr:
 		return "(" + l.expr(e.X) + ")"
@@ -133,11 +139,29 @@ func (l *lowering) binary(e *ast.BinaryExpr) string {
 	default:
 		l.useArithmetic(bx)
 	}
+	if e.Op == token.LAND || e.Op == token.LOR {
+		return "(" + l.truth(e.X) + " " + e.Op.String() + " " + l.truth(e.Y) + ")"
+	}
 	s := "(" + l.expr(e.X) + " " + e.Op.String() + " " + l.expr(e.Y) + ")"
 	if t := l.typeOf(e); e.Op.Precedence() > 3 && isTyped(t) {
 		return l.typ(t) + s // in some places yaegi takes the type of ((*p) * 2) to be that of p, unless it is told
 	}
 	return s
+}
+
+// truth is an operand of && or ||. Where there is a literal in it, yaegi takes it for something else unless a call yields it.
+func (l *lowering) truth(e ast.Expr) string {
+	s := l.expr(e)
+	literal := false
+	ast.Inspect(e, func(n ast.Node) bool {
+		_, lit := n.(*ast.CompositeLit)
+		literal = literal || lit
+		return !literal
+	})
+	if !literal {
+		return s
+	}
+	return session + ".Truth(bool(" + s + "))"
 }
 
 func isTyped(t types.Type) bool {

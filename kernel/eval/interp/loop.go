@@ -17,6 +17,7 @@ func (l *lowering) forStmt(s *ast.ForStmt) {
 	l.use(forStatement)
 	cond := "true"
 	if s.Cond != nil {
+		l.ordered(false, s.Cond)
 		cond = l.expr(s.Cond)
 	}
 	l.noAddress(s.Init, s.Body)
@@ -202,6 +203,7 @@ func (l *lowering) rangeStmt(s *ast.RangeStmt) {
 	default:
 		refuse("ranges over %s", t)
 	}
+	l.ordered(true, s.X)
 	rounds := -1
 	if lit, ok := ast.Unparen(s.X).(*ast.CompositeLit); ok {
 		rounds = len(lit.Elts) + 1
@@ -252,6 +254,7 @@ func (l *lowering) rangeInt(s *ast.RangeStmt, t types.Type) {
 	if v, ok := l.constInt(s.X); ok {
 		rounds = int(min(max(v, 1), smallLoop+1))
 	}
+	l.ordered(true, s.X)
 	l.writef("%s := %s(%s)\nfor %s := %s(0); %s < %s; %s++ {\n", n, typ, l.expr(s.X), i, typ, i, n, i)
 	if id, ok := s.Key.(*ast.Ident); ok && id.Name != "_" {
 		l.writef("%s := %s\n", id.Name, i)

@@ -34,14 +34,15 @@ type lowering struct {
 	foreign  []*types.Package  // of those, the ones that the session process does not carry
 	helpers  map[string]string // functions that the session process makes for types, by what they do
 	used     map[construct]bool
-	placed   bool // the expression being lowered is storage, not a value
+	early    map[ast.Expr]bool // what is to be evaluated before the rest of its statement; see order.go
+	placed   bool              // the expression being lowered is storage, not a value
 	temps    int
 	line     int // line that the code so far says it is at
 	loops    int // product of the rounds of the loops around
 }
 
 func newLowering(c *check.Checked, o Options, b check.BuildOptions) *lowering {
-	return &lowering{c: c, opts: o, show: !b.Quiet, names: map[string]bool{}, packages: map[string]string{}, helpers: map[string]string{}, used: map[construct]bool{}, loops: 1}
+	return &lowering{c: c, opts: o, show: !b.Quiet, names: map[string]bool{}, packages: map[string]string{}, helpers: map[string]string{}, used: map[construct]bool{}, early: map[ast.Expr]bool{}, loops: 1}
 }
 
 // use notes that the cell relies on a construct of the whitelist.
@@ -123,6 +124,7 @@ func (l *lowering) step(s *check.Step) {
 	case check.StmtStep:
 		if e, ok := s.Stmt.(*ast.ExprStmt); ok && s.Show {
 			l.at(e.Pos())
+			l.ordered(true, e.X)
 			if !l.show {
 				l.writef("_ = %s\n", l.expr(e.X))
 				return
@@ -151,6 +153,7 @@ func (l *lowering) shown(e ast.Expr) string {
 func (l *lowering) define(s *check.Step) {
 	l.at(s.Pos)
 	l.use(sessionDefinition)
+	l.ordered(true, s.Values...)
 	targets := make([]string, len(s.Targets))
 	for i, t := range s.Targets {
 		targets[i] = "_"
@@ -204,6 +207,23 @@ func (l *lowering) storeExpr(place ast.Expr, value ast.Expr) {
 		l.store(l.place(place), l.typeOf(place), true, "nil")
 		return
 	}
+	o := &order{l: l}
+	to, from := o.of(place), effects{}
+	if to.any() && !l.c.Info.Types[value].IsNil() {
+		from = o.converted(value, l.typeOf(place))
+	} else {
+		from = o.of(value)
+	}
+	// The compiler evaluates the value before the checks of the place, but after its calls.
+	if x, ok := ast.Unparen(place).(*ast.IndexExpr); ok && isMap(l.typeOf(x.X)) {
+		to.panics = true // it may be nil
+	}
+	late := to.any() && from.any()
+	if o.key && from.any() {
+		refuse("may fail in several ways in an order that is up to the compiler")
+	}
+	o.conflict = o.conflict || late && to.calls
+	o.settle(true)
 	spelled, v := l.place(place), ""
 	if id, ok := ast.Unparen(place).(*ast.Ident); ok && id.Name == "_" {
 		l.writef("_ = %s\n", l.expr(value))
@@ -211,8 +231,11 @@ func (l *lowering) storeExpr(place ast.Expr, value ast.Expr) {
 	}
 	v = l.value(value, l.typeOf(place))
 	inMemory := l.inMemory(place)
-	if _, lit := ast.Unparen(value).(*ast.CompositeLit); lit && !inMemory {
+	if _, lit := ast.Unparen(value).(*ast.CompositeLit); lit && !inMemory || late {
 		t := l.temp()
+		if from := l.typeOf(value); !isTyped(from) {
+			v = l.typ(l.typeOf(place)) + "(" + v + ")"
+		}
 		l.writef("%s := %s\n", t, v)
 		v = t
 	}

@@ -24,6 +24,7 @@ func (l *lowering) stmt(s ast.Stmt) {
 			refuse("receives from a channel")
 		}
 		l.at(s.Pos())
+		l.ordered(true, call)
 		l.writef("%s\n", l.call(call))
 	case *ast.AssignStmt:
 		l.at(s.Pos())
@@ -31,6 +32,7 @@ func (l *lowering) stmt(s ast.Stmt) {
 	case *ast.IncDecStmt:
 		l.at(s.Pos())
 		l.use(incDec)
+		l.ordered(true, s.X)
 		l.writef("%s%s\n", l.place(s.X), s.Tok)
 	case *ast.DeclStmt:
 		l.at(s.Pos())
@@ -77,6 +79,7 @@ func (l *lowering) assignment(s *ast.AssignStmt) {
 	if s.Tok != token.ASSIGN {
 		l.use(opAssignment)
 		op := token.Token(int(s.Tok) - int(token.ADD_ASSIGN) + int(token.ADD))
+		l.ordered(true, s.Lhs[0], s.Rhs[0])
 		place := l.place(s.Lhs[0])
 		switch {
 		case op != token.SHL && op != token.SHR:
@@ -95,6 +98,12 @@ func (l *lowering) assignment(s *ast.AssignStmt) {
 		return
 	}
 	l.use(parallelAssignment)
+	values := l.ordered(true, s.Rhs...)
+	for _, x := range s.Lhs {
+		if o := (&order{l: l}); o.operands(x).any() && values.any() {
+			refuse("assigns to several places that are found by operations which may fail")
+		}
+	}
 	places, ts, memory := make([]string, len(s.Lhs)), make([]types.Type, len(s.Lhs)), make([]bool, len(s.Lhs))
 	for i, x := range s.Lhs {
 		places[i] = l.fixed(x)
@@ -139,6 +148,7 @@ func (l *lowering) fixed(e ast.Expr) string {
 // localDefine lowers := of variables that live in the cell's function. One that is reused is assigned to.
 func (l *lowering) localDefine(s *ast.AssignStmt) {
 	l.use(localDefinition)
+	l.ordered(true, s.Rhs...)
 	names := make([]string, len(s.Lhs))
 	fresh := make([]bool, len(s.Lhs))
 	mixed := false
@@ -214,6 +224,7 @@ func (l *lowering) localDecl(d *ast.GenDecl) {
 		l.use(localVar)
 		for _, sp := range d.Specs {
 			v := sp.(*ast.ValueSpec)
+			l.ordered(true, v.Values...)
 			for i, id := range v.Names {
 				l.localName(id.Name)
 				obj := l.c.Info.Defs[id]
@@ -241,6 +252,7 @@ func (l *lowering) ifStmt(s *ast.IfStmt) {
 	if s.Init != nil {
 		l.stmt(s.Init)
 	}
+	l.ordered(true, s.Cond)
 	l.writef("if %s {\n", l.expr(s.Cond))
 	l.block(s.Body.List)
 	if s.Else != nil {

@@ -20,6 +20,7 @@ func (l *lowering) switchStmt(s *ast.SwitchStmt) {
 		t := types.Default(l.typeOf(s.Tag))
 		_, simple = t.Underlying().(*types.Basic)
 		tag = l.temp()
+		l.ordered(true, s.Tag)
 		l.writef("var %s %s = %s\n", tag, l.typ(t), l.expr(s.Tag))
 	}
 	var def *ast.CaseClause
@@ -34,13 +35,14 @@ func (l *lowering) switchStmt(s *ast.SwitchStmt) {
 		var conds []string
 		for _, e := range cc.List {
 			_, basicCase := basic(l.typeOf(e))
+			l.ordered(false, e)
 			switch {
 			case tag == "":
-				conds = append(conds, "("+l.expr(e)+")")
+				conds = append(conds, "("+l.truth(e)+")")
 			case l.c.Info.Types[e].IsNil():
 				conds = append(conds, l.isNil(l.typeOf(s.Tag), tag))
 			case simple && basicCase:
-				conds = append(conds, "("+tag+" == "+l.expr(e)+")")
+				conds = append(conds, session+".Truth("+tag+" == "+l.expr(e)+")")
 			default:
 				l.use(switchDeep)
 				conds = append(conds, session+".Equal("+l.converted(tag, l.typeOf(s.Tag), anyType)+", "+l.value(e, anyType)+")")

@@ -16,7 +16,7 @@ func (l *lowering) pkg(p *types.Package) string {
 	if ok {
 		return alias
 	}
-	if !slices.Contains(Packages, p.Path()) {
+	if !slices.Contains(l.opts.carried(), p.Path()) {
 		if l.opts.Tables == nil {
 			refuse("uses package %s, whose symbols are not at hand", p.Path())
 		}
@@ -95,6 +95,11 @@ func (l *lowering) spell(t types.Type, name func(*types.TypeName) string) string
 	return ""
 }
 
+func isMap(t types.Type) bool {
+	_, ok := t.Underlying().(*types.Map)
+	return ok
+}
+
 // isInternal reports whether only some packages may import path.
 func isInternal(path string) bool {
 	return strings.HasPrefix(path, "vendor/") || slices.Contains(strings.Split(path, "/"), "internal")
@@ -144,14 +149,4 @@ func (l *lowering) constant(tv types.TypeAndValue) string {
 		return lit
 	}
 	return l.typ(t) + "(" + lit + ")"
-}
-
-// Packages are the import paths whose symbols the session process carries for interpreted cells. The tables are made
-// from this list by gen.go; generic functions are not in them.
-var Packages = []string{
-	"bufio", "bytes", "context", "encoding/base64", "encoding/binary", "encoding/hex", "encoding/json", "errors", "fmt",
-	"github.com/gander-go/gander/display", "github.com/gander-go/gander/profiler", "image", "image/color", "io", "log",
-	"math", "math/big", "math/bits", "math/cmplx", "math/rand", "math/rand/v2", "os", "path", "path/filepath", "reflect",
-	"regexp", "runtime", "runtime/debug", "sort", "strconv", "strings", "sync", "sync/atomic", "text/tabwriter", "time",
-	"unicode", "unicode/utf8",
 }

@@ -46,6 +46,7 @@ const (
 	callFunction
 	callValue
 	callPackage
+	callGeneric
 	callInterface
 	callAddressed
 	callPointer
@@ -135,6 +136,7 @@ var constructNames = [...]string{
 	callFunction:        "calls of session functions",
 	callValue:           "calls of function values",
 	callPackage:         "calls of package functions",
+	callGeneric:         "calls of generic functions of packages",
 	callInterface:       "methods of interfaces",
 	callAddressed:       "pointer methods of variables",
 	callPointer:         "pointer methods of pointers",

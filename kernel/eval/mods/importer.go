@@ -17,7 +17,7 @@ import (
 // Importer returns an importer with packages of its own, positioned in fset. It is for one goroutine at a time.
 func (m *Modules) Importer(fset *token.FileSet) types.Importer {
 	if m.cfg.Go == "" && m.cfg.Symbols != nil {
-		return reflected.New(m.cfg.Symbols)
+		return reflected.New(m.cfg.Symbols, m.cfg.Generic)
 	}
 	return &reader{m: m, fset: fset, generation: -1}
 }

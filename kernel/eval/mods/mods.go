@@ -34,9 +34,11 @@ type Config struct {
 	// Notebook is the folder of the notebook. The module or workspace around it is part of the session's.
 	Notebook string
 
-	// Without a go command, Carried are the packages that can be imported all the same, and Symbols has their symbols.
+	// Without a go command, Carried are the packages that can be imported all the same, Symbols has their symbols, and Generic
+	// declares what is generic in them.
 	Carried []string
 	Symbols reflected.Table
+	Generic reflected.Generic
 }
 
 // Modules is a session's module and what is known of its packages. It is safe for concurrent use.

@@ -1,12 +1,14 @@
 // Package reflected makes packages for the type checker out of tables of their symbols, by reflection: what is left to
 // check cells with on a machine without a Go toolchain, where there is no export data.
 //
-// It sees what reflection sees: no generic functions or types, no names of parameters, no comments. Its one invariant: what it offers has the type that the program has.
+// It sees what reflection sees: no names of parameters, no comments, and of what is generic only the declarations that it is given. Its one invariant: what it offers has the type that the program has.
 package reflected
 
 import (
 	"fmt"
+	"go/ast"
 	"go/constant"
+	"go/parser"
 	"go/token"
 	"go/types"
 	"path"
@@ -18,17 +20,22 @@ import (
 // addressable values, types as nil pointers to them, untyped constants as go/constant values, typed ones as themselves.
 type Table func(path string) map[string]reflect.Value
 
+// Generic returns a Go file with the declarations of what is generic in a package, which no table can have: functions without bodies, structs
+// without fields. It is empty when there is nothing.
+type Generic func(path string) string
+
 // Importer imports packages from tables. It is for one goroutine at a time.
 type Importer struct {
-	table Table
-	pkgs  map[string]*types.Package
-	whole map[string]bool // packages whose tables were entered
-	types map[reflect.Type]types.Type
+	table   Table
+	generic Generic
+	pkgs    map[string]*types.Package
+	whole   map[string]bool // packages whose tables were entered
+	types   map[reflect.Type]types.Type
 }
 
-// New makes an importer.
-func New(table Table) *Importer {
-	return &Importer{table: table, pkgs: map[string]*types.Package{}, whole: map[string]bool{}, types: map[reflect.Type]types.Type{}}
+// New makes an importer. generic may be nil.
+func New(table Table, generic Generic) *Importer {
+	return &Importer{table: table, generic: generic, pkgs: map[string]*types.Package{}, whole: map[string]bool{}, types: map[reflect.Type]types.Type{}}
 }
 
 // Import implements types.Importer.
@@ -52,8 +59,28 @@ func (m *Importer) Import(p string) (*types.Package, error) {
 			}
 		}
 	}
+	if err := m.declare(pkg); err != nil {
+		return nil, err
+	}
 	pkg.MarkComplete()
 	return pkg, nil
+}
+
+// declare adds what is generic.
+func (m *Importer) declare(pkg *types.Package) error {
+	if m.generic == nil || m.generic(pkg.Path()) == "" {
+		return nil
+	}
+	fset := token.NewFileSet()
+	f, err := parser.ParseFile(fset, "", m.generic(pkg.Path()), parser.SkipObjectResolution)
+	if err != nil {
+		return fmt.Errorf("declaring what is generic in package %s: %w", pkg.Path(), err)
+	}
+	cfg := types.Config{Importer: m, IgnoreFuncBodies: true}
+	if err := types.NewChecker(&cfg, fset, pkg, nil).Files([]*ast.File{f}); err != nil {
+		return fmt.Errorf("declaring what is generic in package %s: %w", pkg.Path(), err)
+	}
+	return nil
 }
 
 func (m *Importer) pkg(p string) *types.Package {

@@ -12,10 +12,10 @@ import (
 	"testing"
 
 	"github.com/gander-go/gander/kernel/eval/check"
-	evalinterp "github.com/gander-go/gander/kernel/eval/interp"
 	"github.com/gander-go/gander/kernel/eval/mods"
 	"github.com/gander-go/gander/kernel/eval/reflected"
 	"github.com/gander-go/gander/kernel/session/worker/interp"
+	"github.com/gander-go/gander/kernel/session/worker/interp/std"
 )
 
 // shape writes a type without what reflection cannot see: names of parameters, and which of byte and uint8 it was.
@@ -77,7 +77,10 @@ func describe(o types.Object) string {
 	case *types.Const:
 		return "const " + shape(o.Type()) + " " + o.Val().ExactString()
 	case *types.TypeName:
-		s := "type " + shape(o.Type()) + " " + shape(o.Type().Underlying())
+		s := "type " + shape(o.Type())
+		if n, ok := o.Type().(*types.Named); !ok || n.TypeParams().Len() == 0 { // the fields of generic structs are left out
+			s += " " + shape(o.Type().Underlying())
+		}
 		if types.IsInterface(o.Type()) {
 			return s
 		}
@@ -113,11 +116,11 @@ func TestSameAsExportData(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.Prepare(context.Background(), evalinterp.Packages)
+	m.Prepare(context.Background(), interp.Paths())
 	want := m.Importer(token.NewFileSet())
-	got := reflected.New(interp.Symbols)
+	got := reflected.New(interp.Symbols, std.Generic)
 	n := 0
-	for _, path := range evalinterp.Packages {
+	for _, path := range interp.Paths() {
 		w, err := want.Import(path)
 		if err != nil {
 			t.Errorf("%s: %v", path, err)
@@ -151,7 +154,7 @@ func TestSameAsExportData(t *testing.T) {
 
 // TestCheckWithoutToolchain checks cells where there is no Go.
 func TestCheckWithoutToolchain(t *testing.T) {
-	m, err := mods.New(context.Background(), mods.Config{Carried: evalinterp.Packages, Symbols: interp.Symbols})
+	m, err := mods.New(context.Background(), mods.Config{Carried: interp.Paths(), Symbols: interp.Symbols, Generic: std.Generic})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +163,11 @@ func TestCheckWithoutToolchain(t *testing.T) {
 		{"x := strings.Fields(\"a b\")\nfmt.Println(len(x), math.Pi, time.Second)", ""},
 		{"x[0] + 1", "mismatched types"},
 		{"var b bytes.Buffer\nfmt.Fprintf(&b, \"%d\", 1)\nb.String()", ""},
-		{"import \"net/http\"", "not at hand"},
+		{"import \"net/http\"\nhttp.StatusText(http.StatusOK)", ""},
+		{"import \"gonum.org/v1/gonum/mat\"", "not at hand"},
+		{"import \"slices\"\nimport \"maps\"\nslices.Max(slices.Sorted(maps.Keys(map[string]int{\"a\": 1})))", ""},
+		{"slices.Sorted([]int{1})", "does not match iter.Seq"},
+		{"import \"sync/atomic\"\nvar ap atomic.Pointer[int]\nap.Load() == nil", ""},
 		{"x = strings.Nope(x)", "undefined: strings.Nope"},
 		{"d := 2 * time.Second\nd.Seconds() + 1", ""},
 		{"var r io.Reader = os.Stdin\nr", ""},

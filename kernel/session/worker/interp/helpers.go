@@ -10,6 +10,7 @@ import (
 var helpers = map[string]reflect.Value{
 	"IsNil":       reflect.ValueOf(isNil),
 	"NoValue":     reflect.ValueOf(func(x any) bool { return x == nil }),
+	"Truth":       reflect.ValueOf(func(x bool) bool { return x }),
 	"Equal":       reflect.ValueOf(func(x, y any) bool { return x == y }),
 	"Index":       reflect.ValueOf(index),
 	"BoundsLen":   reflect.ValueOf(func(low, high, n int) int { return bounds(low, high, n, "length") }),

@@ -24,9 +24,6 @@ import (
 
 //go:generate go run ./gen
 
-// tables makes the symbol table of each package that interpreted cells may use. Filled by init functions.
-var tables = map[string]func() map[string]reflect.Value{}
-
 func init() {
 	worker.RegisterInterpreter(func() (worker.Interpreter, error) { return New(), nil })
 }

@@ -40,6 +40,13 @@ func (r *runner) sessionSymbols(names []string, line *atomic.Int64) (map[string]
 				return nil, fmt.Errorf("using session type %q: there is none", rest)
 			}
 			own[name] = reflect.Zero(reflect.PointerTo(t))
+		case "G":
+			f, err := r.instance(rest)
+			if err != nil {
+				return nil, err
+			}
+			name, _, _ := strings.Cut(name, "|")
+			own[name] = f
 		default: // KIND_number|type|note
 			name, spec, _ := strings.Cut(name, "|")
 			typ, note, _ := strings.Cut(spec, "|")
@@ -51,6 +58,22 @@ func (r *runner) sessionSymbols(names []string, line *atomic.Int64) (map[string]
 		}
 	}
 	return own, nil
+}
+
+// instance is the instance of a generic function that spec, number|"path".Name|type arguments, means.
+func (r *runner) instance(spec string) (reflect.Value, error) {
+	parts := strings.SplitN(spec, "|", 3)
+	if len(parts) == 3 {
+		quoted, name, _ := strings.Cut(strings.TrimPrefix(parts[1], `"`), `".`)
+		key := "instances of " + quoted
+		if r.made[key] == nil && instances[quoted] != nil {
+			r.made[key] = instances[quoted]()
+		}
+		if f := r.made[key][name+"["+parts[2]+"]"]; f.IsValid() {
+			return f, nil
+		}
+	}
+	return reflect.Value{}, fmt.Errorf("using the generic function %s: it is not carried", spec)
 }
 
 // check ends an interpreted loop that is to stop.
