@@ -55,6 +55,8 @@ type Checked struct {
 	Errors   []cell.Diagnostic // of this cell, sorted by position
 	Warnings []cell.Diagnostic // soft findings in this cell, and what redefinition did to earlier cells
 
+	witnesses map[*Symbol]Witness
+
 	names   names
 	spelt   map[string]*Symbol             // package-level names of Pkg
 	methods map[*Symbol]map[string]*Symbol // of types, by name

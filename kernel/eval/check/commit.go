@@ -190,6 +190,10 @@ func (c *Checked) varItem(v *Var) *item {
 		it.line, it.col = lineCol(lineStarts(c.Code), p.Start)
 		it.doc = docText(c.Code[p.Doc:p.Start])
 	}
+	if unnamed(v.Type, c.Pkg) != nil && c.k.witnessItem(v, it) {
+		it.typ = types.TypeString(v.Type, c.short)
+		return it
+	}
 	s := types.TypeString(v.Type, func(p *types.Package) string {
 		if p == c.Pkg {
 			return ""
@@ -199,6 +203,14 @@ func (c *Checked) varItem(v *Var) *item {
 	it.src = head + s
 	it.refs = c.typeRefs(v.Type, s, len(head))
 	return it
+}
+
+// short is how types of packages are shown: by the package's name.
+func (c *Checked) short(p *types.Package) string {
+	if p == c.Pkg {
+		return ""
+	}
+	return p.Name()
 }
 
 // typeRefs finds the symbols and packages that the text of a type refers to.

@@ -80,8 +80,8 @@ func (k *checker) diagnostic(e types.Error, sev cell.Severity) cell.Diagnostic {
 // variable may be defined by a function that uses it.
 func (k *checker) tolerated(e types.Error) bool {
 	in := k.cellOffset(e.Pos)
-	if in < 0 {
-		return false
+	if in < 0 { // the witness of a variable may have come to use what uses the variable
+		return strings.HasPrefix(e.Msg, "initialization cycle")
 	}
 	if strings.HasSuffix(e.Msg, "is not used") {
 		last := k.ps[len(k.ps)-1]
@@ -141,40 +141,41 @@ func (k *checker) checkAssigned() {
 	}
 }
 
-// checkNames finds variables whose types other cells could not write.
+// checkNames finds variables whose types other cells could neither write nor infer.
 func (k *checker) checkNames() {
-	for _, p := range k.ps {
-		for _, id := range p.defines() {
-			o := k.own[id.Name]
-			if o == nil || o.piece != p.index {
-				continue
-			}
-			obj := k.object(o.sym)
-			if obj == nil {
-				continue
-			}
-			if n := unnamed(obj.Type(), k.c.Pkg); n != nil {
-				k.c.report([]problem{{p.off(id.Pos()), p.off(id.End()), fmt.Sprintf("%s would be of type %s, which contains %s.%s, a type that only its package can name; "+
-					"give %s an interface type, or use the value inside a function", id.Name, k.clean(types.TypeString(obj.Type(), types.RelativeTo(k.c.Pkg))),
-					n.Pkg().Name(), n.Name(), id.Name)}})
+	for i, g := range k.gen.decls {
+		d, ok := k.declNode(i).(*ast.GenDecl)
+		if !ok || d.Tok != token.VAR {
+			continue
+		}
+		for _, s := range d.Specs {
+			v := s.(*ast.ValueSpec)
+			for j, id := range v.Names {
+				obj, _ := k.c.Info.Defs[id].(*types.Var)
+				if obj == nil || id.Name == "_" {
+					continue
+				}
+				n := unnamed(obj.Type(), k.c.Pkg)
+				if n == nil {
+					continue
+				}
+				if len(v.Values) > 0 && infers(k.c.Info, k.c.Pkg, v.Values[min(j, len(v.Values)-1)]) {
+					continue
+				}
+				in := max(k.cellOffset(id.Pos()), g.p.Start)
+				name, _, _ := strings.Cut(id.Name, mark)
+				k.c.report([]problem{{in, in + len(name), fmt.Sprintf("%s would be of type %s, which contains %s.%s, a type that only its package can name; "+
+					"give %s an interface type (var %s any = …), or use the value inside a function", name, k.clean(types.TypeString(obj.Type(), k.c.short)),
+					n.Pkg().Name(), n.Name(), name, name)}})
 			}
 		}
 	}
 }
 
-// defines are the names of the variables that the piece declares.
-func (p *parsed) defines() (out []*ast.Ident) {
-	if a := p.define(); a != nil {
-		for _, l := range a.Lhs {
-			out = append(out, l.(*ast.Ident))
-		}
-	}
-	if d, ok := p.decl.(*ast.GenDecl); ok && d.Tok == token.VAR {
-		for _, s := range d.Specs {
-			out = append(out, s.(*ast.ValueSpec).Names...)
-		}
-	}
-	return out
+// declNode is the i-th declaration of the generated file.
+func (k *checker) declNode(i int) ast.Decl {
+	nodes := k.c.Cell.File.Decls
+	return nodes[len(nodes)-len(k.gen.decls)-1+i]
 }
 
 // noteUnused finds the objects of the soft errors.

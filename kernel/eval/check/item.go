@@ -28,7 +28,8 @@ type item struct {
 	col    int
 	body   int // offset of the function body in src, 0 for none
 
-	refs []ref // sorted by offset
+	refs []ref  // sorted by offset
+	typ  string // how a variable's type is shown that src does not name
 	doc  string
 	norm string // src without comments and layout, to recognise a repetition
 }

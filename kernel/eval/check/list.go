@@ -25,6 +25,9 @@ func (s *Session) Vars() (out []Listed) {
 
 // typeText is the type of a variable as its user would write it.
 func (it *item) typeText(ns names) string {
+	if it.typ != "" {
+		return it.typ
+	}
 	text := it.src[it.defs[0].end+1:]
 	shift := it.defs[0].end + 1
 	var b strings.Builder

@@ -22,6 +22,7 @@ func (k *checker) finish() {
 	k.layOut()
 	k.fillVars()
 	k.fillDecls()
+	k.fillWitnesses()
 	for name, path := range k.imports {
 		if strings.HasPrefix(name, mark) || containsPath(c.Imports, path) {
 			continue
@@ -346,7 +347,7 @@ func usesOf(it *item) (out []*Symbol) {
 }
 
 // refs finds what the declaration refers to, at its places in the cell's text.
-func (k *checker) refs(d *Decl) (out []ref) {
+func (k *checker) refs(d *Decl) []ref {
 	var root ast.Node = d.Node
 	if d.Spec != nil {
 		root = d.Spec
@@ -357,7 +358,12 @@ func (k *checker) refs(d *Decl) (out []ref) {
 			start = o.start - o.it.prefix
 		}
 	}
-	ast.Inspect(root, func(n ast.Node) bool {
+	return k.refsIn(root, start)
+}
+
+// refsIn finds what n refers to; offsets are counted from start in the cell.
+func (k *checker) refsIn(n ast.Node, start int) (out []ref) {
+	ast.Inspect(n, func(n ast.Node) bool {
 		id, ok := n.(*ast.Ident)
 		if !ok {
 			return true

@@ -1,9 +1,6 @@
 package check
 
-import (
-	"go/types"
-	"strings"
-)
+import "go/types"
 
 // eachType calls f for every type that t is written with, t included.
 func eachType(t types.Type, seen map[types.Type]bool, f func(types.Type)) {
@@ -81,15 +78,11 @@ func eachPackage(t types.Type, f func(*types.Package), seen map[types.Type]bool)
 	})
 }
 
-// unnamed finds a type that t is written with and that pkg cannot write: an unexported one of another package, or one of
-// an internal package. It returns nil when there is none.
+// unnamed finds a type that t is written with and that pkg cannot write: an unexported one of another package. It returns nil when
+// there is none. Types of internal packages can be written: it is the go command that keeps them apart, not the compiler.
 func unnamed(t types.Type, pkg *types.Package) (out *types.TypeName) {
 	eachType(t, map[types.Type]bool{}, func(t types.Type) {
-		n := typeName(t)
-		if n == nil || n.Pkg() == nil || n.Pkg() == pkg {
-			return
-		}
-		if !n.Exported() || strings.Contains("/"+n.Pkg().Path()+"/", "/internal/") {
+		if n := typeName(t); n != nil && n.Pkg() != nil && n.Pkg() != pkg && !n.Exported() {
 			out = n
 		}
 	})

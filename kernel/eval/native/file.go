@@ -30,6 +30,7 @@ type file struct {
 
 	aliases map[*check.Symbol]string // local aliases of types of other modules
 	extra   strings.Builder          // declarations that come with the user's
+	likes   int                      // functions that infer types
 }
 
 func newFile(u *unit, self *module) *file {
@@ -138,7 +139,6 @@ func (f *file) pointer(c *check.Checked, s *check.Symbol) string {
 	if o == nil {
 		o, oc = c.Object(s), c
 	}
-	t := f.typeString(oc, o.Type())
 	how := "Define"
 	switch {
 	case oc != f.u.c || f.u.isPast(s):
@@ -151,6 +151,11 @@ func (f *file) pointer(c *check.Checked, s *check.Symbol) string {
 		slot = fmt.Sprintf(", %d", len(f.u.olds[s.Name]))
 		f.u.olds[s.Name] = append(f.u.olds[s.Name], s.ID)
 	}
-	f.binds = append(f.binds, fmt.Sprintf("%s = %s[%s](%q%s)", n, f.rt(how), t, s.Name, slot))
+	args := fmt.Sprintf("(%q%s)", s.Name, slot)
+	if w := oc.Witness(s); w != nil {
+		f.binds = append(f.binds, n+" = "+f.inferred(oc, w, f.rt(how), args))
+		return n
+	}
+	f.binds = append(f.binds, fmt.Sprintf("%s = %s[%s]%s", n, f.rt(how), f.typeString(oc, o.Type()), args))
 	return n
 }
