@@ -263,16 +263,18 @@ func (l *lowering) assign(places []string, ts []types.Type, memory []bool, value
 			}
 		}
 	} else {
+		var lines []string // what has to come before them is written first
 		for i, v := range values {
 			switch {
 			case temps[i] == "_":
-				l.writef("_ = %s\n", l.expr(v))
+				lines = append(lines, "_ = "+l.expr(v))
 			case l.c.Info.Types[v].IsNil():
 				temps[i] = l.value(v, ts[i])
 			default:
-				l.writef("%s := %s\n", temps[i], l.value(v, ts[i]))
+				lines = append(lines, temps[i]+" := "+l.value(v, ts[i]))
 			}
 		}
+		l.writef("%s\n", strings.Join(lines, "\n"))
 	}
 	for i, p := range places {
 		switch {

@@ -187,13 +187,15 @@ func (l *lowering) localDefine(s *ast.AssignStmt) {
 			}
 		}
 	} else {
+		var lines []string // what has to come before them is written first
 		for i, v := range s.Rhs {
 			to := l.typeOf(v)
 			if names[i] != "_" {
 				to = l.typeOf(s.Lhs[i])
 			}
-			l.writef("%s := %s\n", temps[i], l.value(v, to))
+			lines = append(lines, temps[i]+" := "+l.value(v, to))
 		}
+		l.writef("%s\n", strings.Join(lines, "\n"))
 	}
 	for i, n := range names {
 		switch {
@@ -224,7 +226,9 @@ func (l *lowering) localDecl(d *ast.GenDecl) {
 		l.use(localVar)
 		for _, sp := range d.Specs {
 			v := sp.(*ast.ValueSpec)
-			l.ordered(true, v.Values...)
+			if l.ordered(true, v.Values...); len(v.Values) > 1 && len(l.early) > 0 {
+				refuse("declares several variables by calls and operations that may fail")
+			}
 			for i, id := range v.Names {
 				l.localName(id.Name)
 				obj := l.c.Info.Defs[id]
@@ -253,7 +257,11 @@ func (l *lowering) ifStmt(s *ast.IfStmt) {
 		l.stmt(s.Init)
 	}
 	l.ordered(true, s.Cond)
-	l.writef("if %s {\n", l.expr(s.Cond))
+	cond := l.expr(s.Cond)
+	if l.c.Info.Types[s.Cond].Value != nil { // yaegi leaves a branch out, and with it a break that it needs
+		cond = session + ".Truth(" + cond + ")"
+	}
+	l.writef("if %s {\n", cond)
 	l.block(s.Body.List)
 	if s.Else != nil {
 		l.writef("} else {\n")

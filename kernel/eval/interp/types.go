@@ -20,6 +20,7 @@ func (l *lowering) pkg(p *types.Package) string {
 		if l.opts.Tables == nil {
 			refuse("uses package %s, whose symbols are not at hand", p.Path())
 		}
+		l.use(foreignPackage)
 		l.foreign = append(l.foreign, p)
 	}
 	alias = "p__" + strconv.Itoa(len(l.packages))

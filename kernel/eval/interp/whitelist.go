@@ -47,6 +47,7 @@ const (
 	callValue
 	callPackage
 	callGeneric
+	foreignPackage
 	callInterface
 	callAddressed
 	callPointer
@@ -137,6 +138,7 @@ var constructNames = [...]string{
 	callValue:           "calls of function values",
 	callPackage:         "calls of package functions",
 	callGeneric:         "calls of generic functions of packages",
+	foreignPackage:      "packages whose tables are built",
 	callInterface:       "methods of interfaces",
 	callAddressed:       "pointer methods of variables",
 	callPointer:         "pointer methods of pointers",
