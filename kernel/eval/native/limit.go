@@ -201,12 +201,17 @@ func (l *limit) untouched(t types.Type) bool {
 		return false
 	}
 	return !slices.ContainsFunc(l.w.through, func(s types.Type) bool {
-		switch s.Underlying().(type) {
-		case *types.Struct, *types.Array:
-			return true
-		}
-		return isTypeParam(s) || isTypeParam(t) || types.Identical(s.Underlying(), t.Underlying())
+		return hasParts(s) || hasParts(t) || types.Identical(s.Underlying(), t.Underlying())
 	})
+}
+
+// hasParts reports whether other variables can be parts of a t.
+func hasParts(t types.Type) bool {
+	switch t.Underlying().(type) {
+	case *types.Struct, *types.Array:
+		return true
+	}
+	return isTypeParam(t)
 }
 
 // isShared reports whether something else than the text that names v may change it.

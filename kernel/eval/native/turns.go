@@ -120,6 +120,9 @@ func (r *renderer) rangePace(m *ast.RangeStmt) pace {
 	if n := w.constRange(m); n >= 0 {
 		return pace{never: n <= turnsWithin(w.steps)}
 	}
+	if r.c.Info.Types[m.X].Value != nil {
+		return pace{}
+	}
 	what := "len(%s)"
 	switch u := t.Underlying().(type) {
 	case *types.Slice:
