@@ -125,7 +125,9 @@ func (m *call) compileCUDA(p *bind.Program, source string, o cudaOptions) (summa
 	q := nvrtc.Request{Name: fmt.Sprintf("In[%d]", m.cell.N), Source: source, Options: o.options}
 	for _, k := range p.Kernels {
 		if k.Template {
-			fmt.Fprintf(&list, "%s is a template and has no function; a kernel that calls it can have one\n", k.Name)
+			if !slices.ContainsFunc(p.Kernels, func(o bind.Kernel) bool { return strings.HasPrefix(o.Name, k.Name+"<") }) {
+				fmt.Fprintf(&list, "%s is a template: name the types and it is a function, as in template __global__ void %[1]s<float>(…);\n", k.Name)
+			}
 			continue
 		}
 		q.Kernels = append(q.Kernels, k.Name)

@@ -41,8 +41,18 @@ func (p Program) Go() string {
 	return b.String()
 }
 
-// GoName is the name of the kernel's Go function.
-func (k Kernel) GoName() string { return goName(strings.ReplaceAll(k.Name, "::", "_")) }
+// GoName is the name of the kernel's Go function: namespaces and the arguments of a template are joined by underscores, so that
+// la::scale<float, 4> is la_scale_float_4.
+func (k Kernel) GoName() string {
+	name, args, _ := strings.Cut(k.Name, "<")
+	name = strings.ReplaceAll(name, "::", "_")
+	for _, word := range strings.FieldsFunc(strings.NewReplacer("*", " ptr ", "-", " minus ").Replace(args), func(r rune) bool {
+		return r >= 0x80 || r != '_' && !isLetter(byte(r)) && !isDigit(byte(r))
+	}) {
+		name += "_" + word
+	}
+	return goName(name)
+}
 
 // Signature is the Go function as people read it.
 func (k Kernel) Signature() string {

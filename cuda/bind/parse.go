@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -10,7 +11,8 @@ import (
 //  1. Tokens are walked once. A stack of scopes tells which namespaces are open; everything else in braces is skipped over as
 //     a scope without a name.
 //  2. At __global__ the declaration is read up to its parameters: the last word before the parenthesis that is no attribute is
-//     the name. A declaration without a body only announces a kernel.
+//     the name. A declaration without a body only announces a kernel, unless it is an explicit instantiation of a template:
+//     that is a kernel, whose parameters have the types that stand there.
 //  3. Parameters are split at their commas, and their types looked up, through typedefs, using and macros.
 func Parse(source string) ([]Kernel, error) {
 	tokens, macros := tokenize(source)
@@ -20,6 +22,16 @@ func Parse(source string) ([]Kernel, error) {
 			return nil, err
 		}
 	}
+	named := map[string]string{}
+	for _, k := range p.kernels {
+		if k.Template {
+			continue
+		}
+		if other, ok := named[k.GoName()]; ok {
+			return nil, &Error{k.Line, fmt.Sprintf("kernels %s and %s would both be %s in Go", other, k.Name, k.GoName())}
+		}
+		named[k.GoName()] = k.Name
+	}
 	return p.kernels, nil
 }
 
@@ -28,13 +40,14 @@ type reader struct {
 	at       int
 	scopes   []string // names of open braces; "" for those that are no namespace
 	template bool     // of the declaration that is being read
+	instance bool     // it is an explicit instantiation or specialisation of one
 	aliases  map[string]string
 	kernels  []Kernel
 }
 
 func (p *reader) peek(n int) string {
-	if p.at+n < len(p.tokens) {
-		return p.tokens[p.at+n].text
+	if i := p.at + n; i >= 0 && i < len(p.tokens) {
+		return p.tokens[i].text
 	}
 	return ""
 }
@@ -51,14 +64,20 @@ func (p *reader) step() error {
 		if len(p.scopes) > 0 {
 			p.scopes = p.scopes[:len(p.scopes)-1]
 		}
-		p.template = false
+		p.template, p.instance = false, false
 		p.at++
 	case ";":
-		p.template = false
+		p.template, p.instance = false, false
 		p.at++
 	case "template":
 		p.at++
-		if p.peek(0) == "<" { // without it: an explicit instantiation
+		switch {
+		case p.peek(0) != "<": // an explicit instantiation
+			p.instance = true
+		case p.peek(1) == ">": // a specialisation for all arguments
+			p.instance = true
+			p.at += 2
+		default:
 			p.skip("<", ">")
 			p.template = true
 		}
@@ -139,7 +158,7 @@ func (p *reader) using() {
 func (p *reader) kernel() error {
 	line := p.tokens[p.at].line
 	p.at++
-	name := ""
+	name, args := "", ""
 	for ; p.at < len(p.tokens) && p.peek(0) != "("; p.at++ {
 		switch {
 		case p.peek(0) == ";" || p.peek(0) == "{":
@@ -149,11 +168,18 @@ func (p *reader) kernel() error {
 			p.skip("(", ")")
 			p.at--
 		case p.tokens[p.at].isName():
-			name = p.peek(0)
+			if p.peek(-1) == "::" && p.instance {
+				name += "::" + p.peek(0)
+			} else {
+				name = p.peek(0)
+			}
+			args = ""
 			line = p.tokens[p.at].line
 		case p.peek(0) == "<":
+			from := p.at + 1
 			p.skip("<", ">")
 			p.at--
+			args = text(p.tokens[from:max(from, p.at)])
 		}
 	}
 	from := p.at + 1
@@ -165,10 +191,17 @@ func (p *reader) kernel() error {
 			p.skip("(", ")")
 		}
 	}
-	if p.peek(0) != "{" || name == "" || to < from {
+	body := p.peek(0) == "{"
+	if !body && !p.instance || name == "" || to < from {
 		return nil
 	}
 	k := Kernel{Name: p.qualified(name), Line: line, Template: p.template}
+	if p.instance {
+		if args == "" {
+			return &Error{line, fmt.Sprintf("kernel %s: an instantiation names its arguments: template __global__ void %s<float>(…);", k.Name, name)}
+		}
+		k.Name += "<" + args + ">"
+	}
 	if !k.Template {
 		for _, words := range splitParams(p.tokens[from:to]) {
 			q, err := p.param(k, words)
@@ -183,6 +216,20 @@ func (p *reader) kernel() error {
 	}
 	return nil
 }
+
+// text writes tokens as in C++, with one space between words and after commas.
+func text(tokens []word) string {
+	s := ""
+	for i, t := range tokens {
+		if i > 0 && (tokens[i-1].text == "," || isWord(tokens[i-1]) && isWord(t)) {
+			s += " "
+		}
+		s += t.text
+	}
+	return s
+}
+
+func isWord(t word) bool { return t.isName() || t.text != "" && isDigit(t.text[0]) }
 
 func (p *reader) qualified(name string) string {
 	var parts []string

@@ -188,6 +188,33 @@ func TestMistakesInKernels(t *testing.T) {
 	}
 }
 
+// TestTemplates calls an instantiation of a template and a specialisation as the Go functions that they are.
+func TestTemplates(t *testing.T) {
+	file := write(t, `%%cuda
+template <typename T> __global__ void scale(T *x, int n, T f) {
+	int i = blockIdx.x * blockDim.x + threadIdx.x;
+	if (i < n) x[i] *= f;
+}
+template __global__ void scale<float>(float *x, int n, float f);
+template <> __global__ void scale<double>(double *x, int n, double f) {}
+template <int N> __global__ void alone(float *x) { x[0] = N; }`,
+		`import "github.com/gander-go/gander/cuda/driver"
+gpu, _ := driver.Open(0)
+x, _ := driver.Upload(gpu, []float32{1, 2, 3})
+fmt.Println(scale_float(driver.Over(3, 32), x, 3, 2))
+x.Slice()`)
+	cells, err := run(t, file, append(standIns(t), nvrtc(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	has(t, cells, "scale_float(launch driver.Launch, x driver.Ref[float32], n int32, f float32) error\n"+
+		"scale_double(launch driver.Launch, x driver.Ref[float64], n int32, f float64) error\n"+
+		"alone is a template: name the types and it is a function, as in template __global__ void alone<float>(…);\n", "<nil>\n")
+	if !strings.Contains(cells[1], "2 4 6") {
+		t.Errorf("the kernel did not run:\n%s", cells[1])
+	}
+}
+
 // TestGorgonia imports gorgonia.org/cu, whose init ends the process where cuInit fails and which links libcuda.
 func TestGorgonia(t *testing.T) {
 	file := write(t,
