@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -99,7 +100,7 @@ func (s *source) Start() error {
 	if err != nil {
 		var e *cupti.Error
 		if errors.As(err, &e) && e.Remedy() != "" {
-			return fmt.Errorf("%w: %s", err, e.Remedy())
+			return fmt.Errorf("%w: %s", err, strings.TrimSuffix(e.Remedy(), ".")) // whoever shows it ends the sentence
 		}
 		return err
 	}

@@ -2,17 +2,21 @@
 # Builds one folder that checks everything CUDA on a GPU machine without Go and without a network: build/gpu-check, or $1.
 # Copy it there and run its run.sh.
 #
-# GPU_CHECK_GO=1   adds the Go toolchain and NVRTC, so that the notebooks run there too (400 MB more; the machine needs gcc)
-# GPU_CHECK_CUPTI=0 leaves out CUPTI, which is taken from PyPI for machines that have none
+# The folder brings libraries of NVIDIA's out of their wheels on PyPI, for machines that have a driver only, and to run the
+# same checks with several of them. Their licence lets programs that use them bring them along; nothing of it is in the repository.
+#
+# GPU_CHECK_CUPTI="11.8.87 12.9.79"  these CUPTI; "" brings none
+# GPU_CHECK_NVRTC=1  adds NVRTC (60 MB), for machines without a toolkit and without PyTorch
+# GPU_CHECK_GO=1     adds the Go toolchain, so that the notebook runs there too (200 MB; the machine needs gcc)
+# GPU_CHECK_PACK=1   leaves the folder packed beside it too, as build/gpu-check.tar.xz
 set -eu
-export PIP_ROOT_USER_ACTION=ignore
 cd "$(dirname "$0")/.."
 out=${1:-build/gpu-check}
 go=${GO:-go}
 rm -rf "$out"
-mkdir -p "$out/bin" "$out/notebooks"
-$go build -o "$out/bin/gander" ./cmd/gander
-$go build -o "$out/bin/gpucheck" ./tools/gpucheck
+mkdir -p "$out/bin" "$out/notebooks" "$out/lib"
+$go build -ldflags='-s -w' -o "$out/bin/gander" ./cmd/gander
+$go build -ldflags='-s -w' -o "$out/bin/gpucheck" ./tools/gpucheck
 "$out/bin/gpucheck" -expect >"$out/expected.json"
 cp notebooks/cuda.ipynb "$out/notebooks/"
 cp tools/gpucheck/run.sh "$out/run.sh"
@@ -24,27 +28,32 @@ for b in gander gpucheck; do
 	fi
 done
 
-wheel() { # wheel NAME==VERSION FILE: one library out of a wheel into lib
-	dir=.cache/wheels/$1
-	if ! find "$dir" -name "$2" 2>/dev/null | grep -q .; then
-		mkdir -p "$dir"
-		python3 -m pip install --quiet --disable-pip-version-check --no-deps --target "$dir" "$1" || { rm -rf "$dir"; return 1; }
-	fi
-	mkdir -p "$out/lib"
-	find "$dir" -name "$2" -exec cp {} "$out/lib/" \;
-}
-if [ "${GPU_CHECK_CUPTI:-1}" = 1 ]; then
-	wheel nvidia-cuda-cupti-cu12==12.9.79 'libcupti.so.12' || echo "gpu-check: CUPTI could not be downloaded; the machine must have one" >&2
+for v in ${GPU_CHECK_CUPTI-11.8.87 12.9.79 13.0.85}; do
+	tools/cupti.sh "$v" >/dev/null || { echo "gpu-check: CUPTI $v could not be downloaded and is left out" >&2; continue; }
+	dir="$out/lib/cupti-${v%.*}"
+	mkdir -p "$dir"
+	cp .cache/cupti/"$v"/libcupti.so.* "$dir/"
+done
+if [ "${GPU_CHECK_NVRTC:-0}" = 1 ]; then
+	lib=$(tools/nvrtc.sh nvidia-cuda-nvrtc-cu11==11.8.89)
+	mkdir -p "$out/lib/nvrtc"
+	cp "$lib" "$(dirname "$lib")"/libnvrtc-builtins.so.* "$out/lib/nvrtc/"
 fi
 if [ "${GPU_CHECK_GO:-0}" = 1 ]; then
-	cp -r "$($go env GOROOT)" "$out/go"
-	mkdir -p "$out/modules"
+	root=$($go env GOROOT)
+	mkdir -p "$out/go" "$out/modules"
+	# What building needs, without tests.
+	(cd "$root" && tar -c --exclude='*_test.go' --exclude=testdata --exclude=pkg/tool/*/cover --exclude=pkg/tool/*/vet bin/go go.env VERSION pkg/include pkg/tool src lib/time 2>/dev/null) | tar -x -C "$out/go"
 	$go mod download github.com/petermattis/goid github.com/traefik/yaegi
 	mods=$($go env GOMODCACHE)
 	for m in github.com/petermattis github.com/traefik cache/download/github.com/petermattis cache/download/github.com/traefik; do
 		mkdir -p "$out/modules/$(dirname "$m")"
 		cp -r "$mods/$m" "$out/modules/$m"
 	done
-	cp "$(tools/nvrtc.sh cu12)" "$(dirname "$(tools/nvrtc.sh cu12)")"/libnvrtc-builtins.so.* "$out/lib/"
 fi
-echo "gpu-check: $(du -sh "$out" | cut -f1) in $out; copy it to a machine with a GPU and run $out/run.sh there"
+packed=""
+if [ "${GPU_CHECK_PACK:-0}" = 1 ]; then
+	tar -c -C "$(dirname "$out")" "$(basename "$out")" | xz -T0 >"$out.tar.xz"
+	packed=", packed $(du -sh "$out.tar.xz" | cut -f1) in $out.tar.xz"
+fi
+echo "gpu-check: $(du -sh "$out" | cut -f1) in $out$packed; copy it to a machine with a GPU and run $out/run.sh there"

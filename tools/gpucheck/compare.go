@@ -140,8 +140,8 @@ func (r *Report) compareDurations(kernels []int64, events []time.Duration, toler
 	r.add(name, nil, "at most %.2f%% apart", 100*worst)
 }
 
-// compareSpans follows each piece of device work to the span that launched it.
-func (r *Report) compareSpans(want Expectation, t *trace.Trace) {
+// spansOf returns the names of spans by their ids.
+func spansOf(t *trace.Trace) map[int64]string {
 	spans := map[int64]string{}
 	for i := range t.Slices {
 		s := &t.Slices[i]
@@ -151,7 +151,23 @@ func (r *Report) compareSpans(want Expectation, t *trace.Trace) {
 			spans[s.Ext] = t.Name(s)
 		}
 	}
-	got := map[string]int{}
+	return spans
+}
+
+// bySpan counts device work by the span that launched it.
+func bySpan(t *trace.Trace) map[string]int {
+	spans, got := spansOf(t), map[string]int{}
+	for i := range t.Slices {
+		if s := &t.Slices[i]; t.Class(s).DeviceWork() {
+			got[spans[s.Ext]]++
+		}
+	}
+	return got
+}
+
+// compareSpans follows each piece of device work to the span that launched it.
+func (r *Report) compareSpans(want Expectation, t *trace.Trace) {
+	got := bySpan(t)
 	all, calls := 0, map[int64]bool{}
 	for i := range t.Slices {
 		if c := t.Class(&t.Slices[i]); c == trace.ClassDriver || c == trace.ClassRuntime {
@@ -164,7 +180,6 @@ func (r *Report) compareSpans(want Expectation, t *trace.Trace) {
 		switch t.Class(s) {
 		case trace.ClassKernel, trace.ClassMemcpy, trace.ClassMemset:
 			all++
-			got[spans[s.Ext]]++
 			if !calls[s.Corr] {
 				uncalled++
 			}
@@ -178,15 +193,101 @@ func (r *Report) compareSpans(want Expectation, t *trace.Trace) {
 	r.add("work and calls", err, "all %d pieces have their call", all)
 }
 
-// problems are losses: there must be none.
-func (r *Report) problems(t *trace.Trace) {
-	var err error
+// problems returns what was lost: there must be nothing.
+func problems(t *trace.Trace) error {
 	for _, p := range t.Problems {
-		if strings.Contains(p.Kind, "drop") || strings.Contains(p.Kind, "lost") || strings.HasPrefix(p.Kind, "source") {
-			err = fmt.Errorf("%s (%d): %s", p.Kind, p.Count, p.Text)
+		if p.Kind != "cuda-refused" {
+			return fmt.Errorf("%s (%d): %s", p.Kind, p.Count, p.Text)
 		}
 	}
-	r.add("nothing lost", err, "%d remarks", len(t.Problems))
+	return nil
+}
+
+func (r *Report) problems(t *trace.Trace) {
+	remarks := ""
+	for _, p := range t.Problems {
+		remarks += "; " + p.Text
+	}
+	r.add("nothing lost", problems(t), "%d remarks%s", len(t.Problems), remarks)
+}
+
+// maxEarly is how much earlier than its launch a kernel may seem to start, and later than the wait for it to end: the error of
+// CUPTI's own conversion of the device's clock.
+const maxEarly = 5 * time.Microsecond
+
+// compareClocks checks the order of what the host and the device did: a kernel starts after its launch has begun, and a wait
+// for the device ends after the work that it waited for.
+func compareClocks(r *Report, t *trace.Trace) {
+	const name = "clocks of host and device"
+	calls := map[int64]*trace.Slice{}
+	var waits []*trace.Slice
+	for i := range t.Slices {
+		s := &t.Slices[i]
+		switch c := t.Class(s); {
+		case c != trace.ClassDriver && c != trace.ClassRuntime:
+		case strings.HasPrefix(t.Name(s), "cuEventSynchronize"), strings.HasPrefix(t.Name(s), "cuStreamSynchronize"), strings.HasPrefix(t.Name(s), "cuCtxSynchronize"):
+			waits = append(waits, s)
+		default:
+			calls[s.Corr] = s
+		}
+	}
+	slices.SortFunc(waits, func(a, b *trace.Slice) int { return cmp.Compare(a.Start, b.Start) })
+	first, last := int64(math.MaxInt64), int64(math.MaxInt64)
+	for i := range t.Slices {
+		s := &t.Slices[i]
+		if t.Class(s) != trace.ClassKernel {
+			continue
+		}
+		call := calls[s.Corr]
+		if call == nil {
+			continue
+		}
+		first = min(first, s.Start-call.Start)
+		// All work of the workload is on one stream, so the next wait waits for it.
+		if n, _ := slices.BinarySearchFunc(waits, call.End(), func(w *trace.Slice, at int64) int { return cmp.Compare(w.Start, at) }); n < len(waits) {
+			last = min(last, waits[n].End()-s.End())
+		}
+	}
+	if first == math.MaxInt64 {
+		r.skip(name, "no kernel has a call")
+		return
+	}
+	var err error
+	if first < -int64(maxEarly) || last < -int64(maxEarly) {
+		err = fmt.Errorf("a kernel starts %v after its launch began, or a wait ends %v after the work it waited for", time.Duration(first), time.Duration(last))
+	}
+	if last == math.MaxInt64 {
+		r.add(name, err, "kernels start %v or more after their launch began", time.Duration(first))
+		return
+	}
+	r.add(name, err, "kernels start %v or more after their launch began, and waits end %v or more after them", time.Duration(first), time.Duration(last))
+}
+
+// compareRanges has each span that launched work show as a range on the stream, around that work.
+func compareRanges(r *Report, t *trace.Trace) {
+	type key struct {
+		ext   int64
+		track trace.TrackID
+	}
+	ranges := map[key]*trace.Slice{}
+	for i := range t.Slices {
+		if s := &t.Slices[i]; t.Class(s) == trace.ClassDeviceAnnotation {
+			ranges[key{s.Ext, s.Track}] = s
+		}
+	}
+	var err error
+	n := 0
+	for i := range t.Slices {
+		s := &t.Slices[i]
+		if !t.Class(s).DeviceWork() || s.Ext == 0 {
+			continue
+		}
+		n++
+		if k := ranges[key{s.Ext, s.Track}]; k == nil || k.Start > s.Start || k.End() < s.End() {
+			err = fmt.Errorf("%s lies in no range of its span", t.Name(s))
+		}
+	}
+	r.add("ranges on the stream", err, "%d ranges around %d pieces of work", len(ranges), n)
 }
 
 // compareMemory compares the memory in use by the profile with cuMemGetInfo, at the moments between allocations.

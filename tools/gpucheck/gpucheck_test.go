@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -32,7 +31,8 @@ func TestMain(m *testing.M) {
 // nothing about a GPU.
 func standIns(t *testing.T) []string {
 	t.Helper()
-	return []string{"GANDER_LIBCUDA=" + standin.For(t, standin.Driver), "GANDER_LIBCUPTI=" + standin.For(t, standin.CUPTI), "GANDER_LIBNVML=/nonexistent/libnvidia-ml.so.1"}
+	return []string{"GANDER_LIBCUDA=" + standin.For(t, standin.Driver), "GANDER_LIBCUPTI=" + standin.For(t, standin.CUPTI), "GANDER_LIBNVML=" + standin.For(t, standin.NVML),
+		"GANDER_LIBNVRTC=/nonexistent/libnvrtc.so.12"}
 }
 
 func gpucheck(t *testing.T, env []string, want Expectation, args ...string) (map[string]Check, int, string) {
@@ -43,7 +43,7 @@ func gpucheck(t *testing.T, env []string, want Expectation, args ...string) (map
 		t.Fatal(err)
 	}
 	// On a busy host the stand-in's kernels, which the host runs, take as long as they like.
-	args = append([]string{"-expected", expected, "-json", report, "-tolerance", "5", "-overhead", "1000", "-python", "/nonexistent/python"}, args...)
+	args = append([]string{"-expected", expected, "-json", report, "-tolerance", "5", "-overhead", "1000", "-python", "/nonexistent/python", "-limit", "10m"}, args...)
 	cmd := exec.Command(os.Args[0], args...)
 	cmd.Env = append(append(os.Environ(), "GPUCHECK_CHILD=1"), env...)
 	out, err := cmd.CombinedOutput()
@@ -71,12 +71,13 @@ func TestAgainstStandIns(t *testing.T) {
 		t.Fatalf("exit code %d\n%s", code, out)
 	}
 	for _, name := range []string{"kernel counts and names", "bytes of copies", "bytes of sets", "durations and CUDA events", "work and spans", "work and calls",
-		"nothing lost", "memory and cuMemGetInfo", "overhead of a capture", "overhead of a launch"} {
+		"nothing lost", "clocks of host and device", "ranges on the stream", "memory and cuMemGetInfo", "NVML and cuMemGetInfo", "steps of a schedule", "launches of a graph",
+		"kinds of memory", "memory of a pool", "overhead of a capture", "overhead of a launch"} {
 		if checks[name].Status != passed {
 			t.Errorf("%s: %+v", name, checks[name])
 		}
 	}
-	for _, name := range []string{"torch.profiler", "NVML and cuMemGetInfo"} {
+	for _, name := range []string{"torch.profiler", "NVRTC"} {
 		if checks[name].Status != skipped {
 			t.Errorf("%s: %+v", name, checks[name])
 		}
@@ -103,11 +104,16 @@ func TestDifferencesAreFound(t *testing.T) {
 		{"no kernels", "kernel counts and names", "the profile has 0", func(*Expectation) {}, []string{"STANDIN_CUPTI_REFUSE=10:27"}},
 		{"no CUPTI", "capture", "no device work; ", func(*Expectation) {}, []string{"GANDER_LIBCUPTI=/nonexistent/libcupti.so.12"}},
 		{"somebody else", "capture", "no device work; ", func(*Expectation) {}, []string{"STANDIN_CUPTI_SUBSCRIBE=39"}},
+		{"a run that fails", "workload", "CUDA_ERROR_OUT_OF_MEMORY", func(*Expectation) {}, []string{"STANDIN_MEMORY=300000000"}},
+		{"a part that crashes", "graphs", "SIGABRT: abort", func(*Expectation) {}, []string{"STANDIN_FAIL=cuGraphLaunch:crash"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := expectation()
 			c.change(&w)
-			checks, code, out := gpucheck(t, append(env, c.env...), w)
+			checks, code, out := gpucheck(t, append(env, c.env...), w, "-parts", "workload,graphs")
+			if len(checks) < 2 {
+				t.Errorf("what failed cost other parts: %+v", checks)
+			}
 			if got := checks[c.check]; code != 1 || got.Status != failed || !strings.Contains(got.Detail, c.want) {
 				t.Errorf("exit code %d, %+v\n%s", code, got, out)
 			}
@@ -160,54 +166,6 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestTorch has a script play Python: it says that torch is there and hands back what torch.profiler would.
-func TestTorch(t *testing.T) {
-	kernels := map[string][]float64{"gc_saxpy": {5000, 5000}, "gc_spin": {2e6, 2.1e6, 2e6}}
-	same := maps.Clone(kernels)
-	if err := matchTorch(kernels, same, 0.05); err != nil {
-		t.Error(err)
-	}
-	same["gc_saxpy"] = []float64{9000, 9000} // too short to compare
-	if err := matchTorch(kernels, same, 0.05); err != nil {
-		t.Error(err)
-	}
-	same["gc_spin"] = []float64{3e6, 3e6, 3e6}
-	if err := matchTorch(kernels, same, 0.05); err == nil {
-		t.Error("durations that differ by half match")
-	}
-	if err := matchTorch(kernels, map[string][]float64{"gc_saxpy": {1, 1}}, 0.05); err == nil {
-		t.Error("a kernel that torch has not matches")
-	}
-	python := filepath.Join(t.TempDir(), "python3")
-	script := "#!/bin/sh\nif [ \"$1\" = -c ]; then echo 2.9.0; exit; fi\n[ -s \"$1\" ] && [ -s \"$2\" ] || exit 9\necho noise\necho '" + string(compact(torchKernels{"2.9.0", kernels})) + "'\n"
-	if err := os.WriteFile(python, []byte(script), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	got, err := runTorch(python)
-	if err != nil || got.Torch != "2.9.0" || len(got.Kernels["gc_spin"]) != 3 {
-		t.Errorf("%+v %v", got, err)
-	}
-	var r Report
-	compareTorch(&r, &trace.Trace{}, options{python: python, tolerance: 0.05})
-	if r.Checks[0].Status != failed {
-		t.Errorf("a profile without kernels: %+v", r.Checks)
-	}
-	if err := os.WriteFile(python, []byte("#!/bin/sh\necho broken >&2\nexit 3\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := runTorch(python); err == nil || !strings.Contains(err.Error(), "broken") {
-		t.Errorf("%v", err)
-	}
-}
-
-func compact(v any) []byte {
-	b, err := json.Marshal(v)
-	if err != nil {
-		panic(err)
-	}
-	return b
-}
-
 // TestPTXIsThatOfTheSource compiles kernels.cu again, where the compiler can be had.
 func TestPTXIsThatOfTheSource(t *testing.T) {
 	if testing.Short() {
@@ -249,7 +207,7 @@ func TestFolder(t *testing.T) {
 	}
 	folder := filepath.Join(t.TempDir(), "gpu-check")
 	build := exec.Command("../gpu-check.sh", folder)
-	build.Env = append(os.Environ(), "GPU_CHECK_CUPTI=0", "GPU_CHECK_GO=0")
+	build.Env = append(os.Environ(), "GPU_CHECK_CUPTI=", "GPU_CHECK_GO=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -259,7 +217,7 @@ func TestFolder(t *testing.T) {
 		code int
 		want []string
 	}{
-		{"stand-ins", standIns(t), 0, []string{"say nothing about a GPU", "✓ CUDA driver", "passed   kernel counts and names", "passed   work and spans", "skipped  notebooks"}},
+		{"stand-ins", standIns(t), 0, []string{"say nothing about a GPU", "✓ CUDA driver", "passed   kernel counts and names", "passed   work and spans", "skipped  notebooks", "results in "}},
 		{"no driver", []string{"GANDER_LIBCUDA=/nonexistent/libcuda.so.1"}, 2, []string{"gpucheck: no CUDA driver: /nonexistent/libcuda.so.1"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -277,7 +235,9 @@ func TestFolder(t *testing.T) {
 			}
 		})
 	}
-	if st, err := os.Stat(filepath.Join(folder, "out", "trace.html")); err != nil || st.Size() < 10000 {
-		t.Errorf("the report: %v", err)
+	for _, f := range []string{"trace.html", "results.tar.gz"} {
+		if st, err := os.Stat(filepath.Join(folder, "out", f)); err != nil || st.Size() < 10000 {
+			t.Errorf("%s: %v", f, err)
+		}
 	}
 }

@@ -27,13 +27,15 @@ __global__ void gc_gemm(int m, int n, int k, const float *a, const float *b, flo
 	c[row * n + col] = s;
 }
 
-// Lasts that many nanoseconds of the device's clock.
-__global__ void gc_spin(long long ns) {
+// These last that many nanoseconds of the device's clock. The second one keeps a stream busy while others are put on it.
+__device__ void spin(long long ns) {
 	long long start, now;
 	asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
 	do
 		asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
 	while (now - start < ns);
 }
+__global__ void gc_spin(long long ns) { spin(ns); }
+__global__ void gc_hold(long long ns) { spin(ns); }
 
 }

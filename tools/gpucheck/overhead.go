@@ -20,13 +20,18 @@ const (
 )
 
 // measureOverhead compares the time of runs with and without a capture, alternating, by their medians.
-func measureOverhead(r *Report, w *work, limit float64) {
+func measureOverhead(r *Report, o options) error {
+	w, err := prepared()
+	if err != nil {
+		return err
+	}
+	limit := o.overhead
 	load := func() (time.Duration, error) { return w.launches(loadKernels, loadTime) }
 	empty := func() (time.Duration, error) { return w.launches(empties, 0) }
 	plain, captured, err := alternate(load)
 	if err != nil {
 		r.add("overhead of a capture", err, "")
-		return
+		return nil
 	}
 	ratio := float64(captured) / float64(plain)
 	if ratio > limit {
@@ -35,6 +40,7 @@ func measureOverhead(r *Report, w *work, limit float64) {
 	r.add("overhead of a capture", err, "%.3f times as long: %v and %v for %d kernels of %v", ratio, captured, plain, loadKernels, loadTime)
 	plain, captured, err = alternate(empty)
 	r.add("overhead of a launch", err, "%v captured, %v uncaptured", captured/empties, plain/empties)
+	return nil
 }
 
 // launches is the time that n kernels of that length take, one behind the other.

@@ -6,7 +6,7 @@
  *
  * STANDIN_DEVICES=n       devices (1), 0 makes cuInit fail with CUDA_ERROR_NO_DEVICE
  * STANDIN_INIT=code       what cuInit returns
- * STANDIN_FAIL=name:code  that function fails
+ * STANDIN_FAIL=name:code  that function fails; with the code "hang" it never returns, with "crash" it ends the process
  * STANDIN_MEMORY=bytes    of each device (1 GiB)
  */
 #define _GNU_SOURCE
@@ -31,6 +31,8 @@ static long long env(const char *n, long long d) { const char *v = getenv(n); re
 static int fails(const char *name) {
 	const char *v = getenv("STANDIN_FAIL"), *c;
 	if (!v || !(c = strchr(v, ':')) || strncmp(v, name, c - v) || name[c - v]) return 0;
+	if (!strcmp(c + 1, "hang")) for (;;) pause();
+	if (!strcmp(c + 1, "crash")) abort();
 	return atoi(c + 1);
 }
 #define API(name) { int f_ = fails(name); if (f_) return f_; if (!initialised) return UNINIT; }
@@ -141,6 +143,8 @@ R cuInit(unsigned flags) {
 	if (!r) initialised = 1;
 	return r;
 }
+/* NVRTC asks the driver of its process for private functions, and does without them where there are none. */
+R cuGetExportTable(const void **table, const void *id) { (void)id; *table = NULL; return NOTFOUND; }
 R cuDriverGetVersion(int *v) { *v = (int)env("STANDIN_CUDA_VERSION", 12040); return 0; }
 static const struct { R code; const char *name, *text; } errors[] = {
 	{0, "CUDA_SUCCESS", "no error"}, {INVALID, "CUDA_ERROR_INVALID_VALUE", "invalid argument"}, {NOMEM, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
@@ -372,7 +376,7 @@ static R run(const char *name, const unsigned *g, const unsigned *b, void **para
 		if (!holding(ARG(P, 0), 64)) return ILLEGAL;
 		memcpy(out, params[1], 1); memcpy(out + 8, params[2], 2); memcpy(out + 16, params[3], 4); memcpy(out + 24, params[4], 8);
 		memcpy(out + 32, params[5], 4); memcpy(out + 40, params[6], 8); memcpy(out + 48, params[7], 16);
-	} else if (strstr(name, "spin")) { /* (long long ns) */
+	} else if (strstr(name, "spin") || strstr(name, "hold")) { /* (long long ns) */
 		long long until = now_ns() + ARG(long long, 0);
 		while (now_ns() < until) {}
 	}
