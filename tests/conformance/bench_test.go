@@ -50,6 +50,29 @@ func BenchmarkStatementCell(b *testing.B) {
 	}
 }
 
+// BenchmarkPackageCell is a statement cell over a package that the session process does not carry: compiled, as it is while the package's table is
+// not built, and interpreted.
+func BenchmarkPackageCell(b *testing.B) {
+	for _, mode := range []string{eval.Native, eval.Interp} {
+		b.Run(mode, func(b *testing.B) {
+			e := evaluator(b)
+			n := 1
+			run := func() {
+				code := fmt.Sprintf("import \"fmt\"\nimport \"net/url\"\nu, err := url.Parse(\"http://host/%d/%d\")\nfmt.Println(u.Path, err)", n, os.Getpid())
+				r, _ := e.Run(context.Background(), &cell.Cell{N: n, Code: code}, code, 1, eval.RunOptions{Engine: mode}, &transcript{}, noInput{})
+				if r.Err != nil {
+					b.Fatalf("%v\n%s", r.Err, code)
+				}
+				n++
+			}
+			run() // builds the table
+			for b.Loop() {
+				run()
+			}
+		})
+	}
+}
+
 // BenchmarkRerunUnchanged runs a compiled cell again. The bound is 3 ms.
 func BenchmarkRerunUnchanged(b *testing.B) {
 	e := evaluator(b)
