@@ -104,6 +104,9 @@ func (r *renderer) callsBack(m *ast.CallExpr) (arg int, ok bool) {
 // goStmt spells `go f(args)` so that a panic of f ends the cell and not the process. f and args are evaluated first, as ever.
 func (r *renderer) goStmt(m *ast.GoStmt) string {
 	guard := fmt.Sprintf("defer %s(%s(run__)); ", r.f.rt("Guard"), r.f.rt("Enter"))
+	if r.instrumented(m.Call) {
+		guard += fmt.Sprintf("defer %s(%q).End(); ", r.f.rt("Begin"), r.spanName(r.callee(m.Call)))
+	}
 	run := "{ run__ := " + r.f.rt("Current") + "(); "
 	call := m.Call
 	if lit, ok := ast.Unparen(call.Fun).(*ast.FuncLit); ok {

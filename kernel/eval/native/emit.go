@@ -49,6 +49,12 @@ func (u *unit) emit(ctx context.Context) (*packages, error) {
 	if decl != "" {
 		u.mod.deps = append(u.mod.deps, u.decls.modlist...)
 		text := u.decls.assemble(decl, nil)
+		if u.loadedProbes(text, deps) {
+			p.modules = append(p.modules, u.mod)
+			p.cellText = u.cell.assemble(cell, blank)
+			p.cellPath = modulePrefix + "s" + u.e.tools.hash("cell", p.cellText, deps)
+			return p, nil
+		}
 		for salt := 0; ; salt++ {
 			p.declText = text
 			if salt > 0 { // the same text again, but about other variables: a package of its own

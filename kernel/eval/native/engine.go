@@ -53,8 +53,9 @@ type Engine struct {
 	replaced map[*check.Symbol]*check.Symbol
 	vars     map[string]*check.Symbol
 	anon     map[string]place
-	loaded   map[string]bool // cells' import paths that the session process has
-	used     map[string]bool // other packages that it has, but those of the standard library
+	loaded   map[string]bool    // cells' import paths that the session process has
+	probes   map[string]*module // modules of nothing but probes, see loadedProbes
+	used     map[string]bool    // other packages that it has, but those of the standard library
 }
 
 // New makes an engine. Close must be called when it is no longer used.
@@ -103,6 +104,7 @@ func (e *Engine) forget() {
 	e.places, e.live = map[*check.Symbol]place{}, map[*check.Symbol]*declared{}
 	e.replaced, e.vars = map[*check.Symbol]*check.Symbol{}, map[string]*check.Symbol{}
 	e.anon, e.loaded, e.used = map[string]place{}, map[string]bool{}, map[string]bool{}
+	e.probes = map[string]*module{}
 }
 
 // Reset forgets what was committed: the session process is a new one.
@@ -186,6 +188,9 @@ func (e *Engine) commit(u *unit, p *packages) {
 	e.loaded[p.cellPath] = true
 	if p.declPath != "" {
 		e.loaded[p.declPath] = true
+	}
+	if u.probeKey != "" {
+		e.probes[u.probeKey] = u.mod
 	}
 }
 

@@ -379,3 +379,71 @@ func TestLeftovers(t *testing.T) {
 		}
 	}
 }
+
+// TestProbes records the calls that functions of earlier cells make, without changing what these are.
+func TestProbes(t *testing.T) {
+	p := start(t)
+	p.must(`type shape interface{ area() float64 }
+type square struct{ a float64 }
+func (s square) area() float64 { return side(s.a) * s.a }
+type circle struct{ r float64 }
+func (c *circle) area() float64 { return side(c.r) }
+func (c *circle) grow(
+	f float64, _ int) (r *circle, err error) { c.r *= side(f); return c, nil }
+func side(x float64) float64 { count++; return x }
+var count int
+func sum(l ...shape) (s float64) { for _, x := range l { s += x.area() }; return }
+func apply[T any](l []T, f func(T) T) (out []T) { for _, x := range l { out = append(out, f(x)) }; return }
+func safe() (r any) { defer func() { r = recover() }(); fail(); return }
+func fail() { panic("no") }
+func even(n int) bool { return n == 0 || odd(n-1) }
+func odd(n int) bool { return n != 0 && even(n-1) }
+func leave(done chan bool) { side(1); done <- true }`)
+	p.must("c := &circle{2}\nkeep := side")
+	const code = `c.grow(2, 0)
+total := sum(square{2}, c)
+list := apply([]float64{1, 2}, side)
+odder := even(3)
+done := make(chan bool)
+go leave(done)
+<-done
+fmt.Sprint(total, list, safe(), odder, count)`
+	for range 2 { // the second time with the module that is loaded
+		r, c, err := p.runWith(code, check.BuildOptions{Instrument: true}, request{Spans: true})
+		if err != nil {
+			t.Fatal(err, p.emitted(c))
+		}
+		got := strings.Join(r.Spans, "\n")
+		for _, want := range []string{
+			"(*circle).grow[2 0]\nside[2]\nend side\nend (*circle).grow",
+			"shape.area[]\nside[2]\nend side\nend shape.area\nshape.area[]\nside[",
+			"fail[]\nend fail",
+			"even[3]\nodd[2]\neven[1]\nodd[0]\nend odd\nend even\nend odd\nend even",
+			"leave[]\nside[1]\nend side\nend leave",
+		} {
+			if !strings.Contains(got, want) {
+				t.Errorf("no spans\n%s\nin\n%s", want, got)
+			}
+		}
+	}
+	if n := len(p.engine.probes); n != 1 {
+		t.Errorf("%d modules of probes for one cell that ran twice", n)
+	}
+	if r := p.must("fmt.Sprint(count, c.r)"); r.Shown[0] != "12 8" {
+		t.Errorf("variables are %q", r.Shown[0])
+	}
+	// What a cell without spans calls is what the session has.
+	r, _, err := p.runWith("sum(square{1})", check.BuildOptions{}, request{Spans: true})
+	if err != nil || len(r.Spans) != 0 {
+		t.Errorf("spans %q, %v", r.Spans, err)
+	}
+	// A function that is defined again has another probe.
+	p.must("func side(x float64) float64 { return other(x) }\nfunc other(x float64) float64 { return -x }")
+	r, c, err := p.runWith("sum(square{3})", check.BuildOptions{Instrument: true}, request{Spans: true})
+	if err != nil {
+		t.Fatal(err, p.emitted(c))
+	}
+	if got := strings.Join(r.Spans, "\n"); r.Shown[0] != "-9" || !strings.Contains(got, "side[3]\nother[3]") {
+		t.Errorf("shown %q, spans\n%s", r.Shown[0], got)
+	}
+}

@@ -98,6 +98,7 @@ func (u *unit) plan() {
 	}
 	u.emitted = list
 	u.assign()
+	u.findProbes()
 }
 
 // callsAny reports whether a declaration mentions one of the methods in start. What it uses by name does not tell: of v.M() it is v.

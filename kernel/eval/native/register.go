@@ -13,6 +13,8 @@ import (
 // it declares may have been declared otherwise since.
 func (u *unit) registrations() string {
 	f, c := u.cell, u.c
+	u.asMade = true
+	defer func() { u.asMade = false }()
 	var b strings.Builder
 	seen := map[*check.Symbol]bool{}
 	add := func(d *check.Decl) {

@@ -98,6 +98,8 @@ func (r *renderer) spanCall(m *ast.CallExpr) (text string, ok bool) {
 		return "", false
 	}
 	var params, pass, args []string
+	var dispatch *types.Selection
+	probed := ""
 	if sel, isSel := ast.Unparen(m.Fun).(*ast.SelectorExpr); isSel && r.c.Info.Selections[sel] != nil {
 		s := r.c.Info.Selections[sel]
 		tuple := len(m.Args) == 1 && isTuple(r.c.Info.TypeOf(m.Args[0]))
@@ -118,6 +120,11 @@ func (r *renderer) spanCall(m *ast.CallExpr) (text string, ok bool) {
 			name = exported(name)
 		}
 		text = "r__." + name
+		if types.IsInterface(recv) {
+			dispatch = s
+		} else if p := r.methodProbe(s, fn, isPtr || ptr != ""); p != "" {
+			probed = p
+		}
 	} else {
 		text = r.node(m.Fun)
 	}
@@ -155,8 +162,15 @@ func (r *renderer) spanCall(m *ast.CallExpr) (text string, ok bool) {
 	if len(values) > 0 {
 		begin = r.f.rt("BeginArgs") + "(" + strconv.Quote(r.spanName(fn)) + ", func() []any { return []any{" + strings.Join(values, ", ") + "} })"
 	}
-	return fmt.Sprintf("func(%s)%s { s__ := %s; defer s__.End(); %s%s(%s) }(%s)",
-		strings.Join(params, ", "), results, begin, ret, text, strings.Join(pass, ", "), strings.Join(args, ", ")), true
+	call := text + "(" + strings.Join(pass, ", ") + ")"
+	before := ""
+	if probed != "" {
+		call = strings.Join(append([]string{probed}, pass...), ", ") + ")"
+	} else if dispatch != nil {
+		before = r.dispatch(dispatch, pass, ret != "")
+	}
+	return fmt.Sprintf("func(%s)%s { s__ := %s; defer s__.End(); %s%s%s }(%s)",
+		strings.Join(params, ", "), results, begin, before, ret, call, strings.Join(args, ", ")), true
 }
 
 // deferStmt leaves the call that is deferred as it is when it is a session function: what it defers may recover, which works only in a function

@@ -37,6 +37,7 @@ func (u *unit) declText() string {
 	for _, d := range u.emitted {
 		u.declaration(d, &body, done)
 	}
+	u.probeText(&body)
 	u.retype()
 	if body.Len() == 0 && f.extra.Len() == 0 && len(f.binds) == 0 {
 		return ""

@@ -34,6 +34,11 @@ type unit struct {
 	latest     map[string]int64 // the newest symbol of each name
 	growth     map[*check.Symbol]bool
 	olds       map[string][]int64 // former variables that the text asks for: their symbols, by name and slot
+
+	probes   map[*check.Symbol]*probe // instrumented copies, see probes.go
+	probed   []*probe                 // in the order in which they were found
+	probeKey string                   // of a module that holds nothing but probes
+	asMade   bool                     // names mean what the session has, not probes
 }
 
 func newUnit(e *Engine, c *check.Checked, o check.BuildOptions) *unit {
@@ -62,6 +67,9 @@ func (u *unit) resolve(s *check.Symbol) *check.Symbol {
 
 func (u *unit) place(s *check.Symbol) (place, bool) {
 	s = u.resolve(s)
+	if p := u.probes[s]; p != nil && p.recv == nil && !u.asMade {
+		return place{in: u.mod, name: p.name, local: p.name}, true
+	}
 	if p, ok := u.places[s]; ok {
 		return p, true
 	}
