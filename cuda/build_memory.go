@@ -57,6 +57,7 @@ func (b *builder) memory() {
 		list = append(list, change{r.Pools[i].Time, nil, &r.Pools[i]})
 	}
 	slices.SortStableFunc(list, func(a, b change) int { return cmp.Compare(a.time, b.time) })
+	sizes(list)
 	use := b.before(list)
 	of := func(device uint32) *usage {
 		u := use[device]
@@ -76,6 +77,23 @@ func (b *builder) memory() {
 			continue
 		}
 		b.allocation(c.memory, of(c.memory.Device))
+	}
+}
+
+// sizes gives releases that do not tell how much the size of their allocation.
+func sizes(list []change) {
+	of := map[[2]uint64]uint64{}
+	for _, c := range list {
+		m := c.memory
+		if m == nil {
+			continue
+		}
+		switch k := [2]uint64{uint64(m.Device), m.Address}; {
+		case !m.Release:
+			of[k] = m.Bytes
+		case m.Bytes == 0:
+			m.Bytes = of[k]
+		}
 	}
 }
 

@@ -185,8 +185,9 @@ func TestMemory(t *testing.T) {
 		return m
 	}
 	tr := build(t, &cupti.Records{Memory: []cupti.Memory{
-		event(1500, 0x30, 300, true), // released, and never seen allocated: there from the start
-		event(1100, 0x10, 100, false), event(1200, 0x20, 50, false), event(1300, 0x10, 100, true), event(900, 0x40, 7, false),
+		event(1500, 0x30, 300, true),                                                            // released, and never seen allocated: there from the start
+		event(1100, 0x10, 100, false), event(1200, 0x20, 50, false), event(1300, 0x10, 0, true), // a release that does not tell how much
+		event(900, 0x40, 7, false),
 		pooled(1600, 0x50, 20, 64, false), pooled(1700, 0x50, 20, 64, true),
 		{Time: 1400, Address: 0x60, Bytes: 9, Kind: memoryPinned}, {Time: 1450, Address: 0x70, Bytes: 1, Kind: memoryManaged, Device: 1},
 	}, Pools: []cupti.Pool{{Time: 1800, Operation: 3, Address: 0x900, Size: 32}, {Time: 1850, Operation: 2, Address: 0x900}}},

@@ -162,3 +162,23 @@ func TestSymbols(t *testing.T) {
 		t.Errorf("symbols.h has %d functions, go-nvml calls %d", len(have), len(want))
 	}
 }
+
+// TestTrampolinesAreTheDrivers compares the machine code here with that of cuda/driver. Each package has its own, because Go
+// does not notice when a header of another folder changes.
+func TestTrampolinesAreTheDrivers(t *testing.T) {
+	block := func(file string) string {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, code, found := strings.Cut(string(b), "#if defined(__x86_64__)")
+		code, _, end := strings.Cut(code, "static const struct")
+		if !found || !end || !strings.Contains(code, "TRAMPOLINE(#name)") {
+			t.Fatalf("%s has no trampolines", file)
+		}
+		return code
+	}
+	if block("nvml.c") != block("../driver/libcuda.c") {
+		t.Error("the trampolines of nvml.c are not those of ../driver/libcuda.c")
+	}
+}

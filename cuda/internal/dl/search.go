@@ -7,6 +7,7 @@ package dl
 import (
 	"cmp"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -117,12 +118,19 @@ func (s Search) folders() []string {
 	return append(list, newest("/opt/nvidia/nsight-systems/*/target-linux-*")...)
 }
 
-// sitePackages are the folders that Python installs into, of virtual environments before the user's and the system's.
+// sitePackages are the folders that Python installs into: of an active virtual environment, of that of the python3 on PATH, the
+// user's and the system's.
 func sitePackages() []string {
 	var list []string
 	home, _ := os.UserHomeDir()
-	for _, root := range []string{os.Getenv("VIRTUAL_ENV"), os.Getenv("CONDA_PREFIX"), join(home, ".local"), "/usr/local", "/usr"} {
-		if filepath.IsAbs(root) {
+	python := ""
+	if file, err := exec.LookPath("python3"); err == nil { // of a virtual environment it is a link, which is not followed
+		python = filepath.Dir(filepath.Dir(file))
+	}
+	var seen []string
+	for _, root := range []string{os.Getenv("VIRTUAL_ENV"), os.Getenv("CONDA_PREFIX"), python, join(home, ".local"), "/usr/local", "/usr"} {
+		if filepath.IsAbs(root) && !slices.Contains(seen, root) {
+			seen = append(seen, root)
 			list = append(list, newest(filepath.Join(root, "lib/python3*/site-packages"))...)
 			list = append(list, newest(filepath.Join(root, "lib/python3*/dist-packages"))...)
 		}

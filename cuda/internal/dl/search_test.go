@@ -31,7 +31,21 @@ func alone(t *testing.T) string {
 		t.Setenv(v, "")
 	}
 	t.Setenv("HOME", dir)
+	t.Setenv("PATH", dir)
 	return dir
+}
+
+// TestPythonOnPath looks where the python3 on PATH installs to, also where its environment is not an active one.
+func TestPythonOnPath(t *testing.T) {
+	dir := alone(t)
+	wheel := touch(t, dir, "venv", "lib/python3.12/site-packages/nvidia/cu13/lib", "libx.so.13")
+	if err := os.Chmod(touch(t, dir, "venv", "bin", "python3"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", filepath.Join(dir, "venv", "bin"))
+	if got := cupti.Files(); !slices.Equal(got, append([]string{wheel}, cupti.Names...)) {
+		t.Errorf("got %q", got)
+	}
 }
 
 func TestOrder(t *testing.T) {
