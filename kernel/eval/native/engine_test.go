@@ -419,7 +419,7 @@ fmt.Sprint(total, list, safe(), odder, count)`
 			"shape.area[]\nside[2]\nend side\nend shape.area\nshape.area[]\nside[",
 			"fail[]\nend fail",
 			"even[3]\nodd[2]\neven[1]\nodd[0]\nend odd\nend even\nend odd\nend even",
-			"leave[]\nside[1]\nend side\nend leave",
+			"leave[]\nside[1]\nend side",
 		} {
 			if !strings.Contains(got, want) {
 				t.Errorf("no spans\n%s\nin\n%s", want, got)
