@@ -19,23 +19,32 @@ import (
 // tables are what the engine knows of table plugins.
 type tables struct {
 	// mu guards what follows.
-	mu    sync.Mutex
-	texts map[*types.Package]string
-	found map[*types.Package]interp.Table
-	going map[string]*building // builds that have not ended, by name
+	mu     sync.Mutex
+	texts  map[*types.Package]string
+	found  map[*types.Package]interp.Table
+	builds map[string]*building // by name: those that have not ended, and those that failed
 
 	ctx  context.Context // of builds; it ends with the engine
 	stop context.CancelFunc
 }
 
-// building is a build that others may wait for.
+// building is a build that others may wait for. err is set before done is closed.
 type building struct {
 	done chan struct{}
 	err  error
 }
 
+func (b *building) failed() bool {
+	select {
+	case <-b.done:
+		return b.err != nil
+	default:
+		return false
+	}
+}
+
 func newTables() *tables {
-	t := &tables{texts: map[*types.Package]string{}, found: map[*types.Package]interp.Table{}, going: map[string]*building{}}
+	t := &tables{texts: map[*types.Package]string{}, found: map[*types.Package]interp.Table{}, builds: map[string]*building{}}
 	t.ctx, t.stop = context.WithCancel(context.Background())
 	return t
 }
@@ -46,6 +55,11 @@ func (t *tables) forget() {
 	defer t.mu.Unlock()
 	clear(t.texts)
 	clear(t.found)
+	for name, b := range t.builds {
+		if b.failed() {
+			delete(t.builds, name)
+		}
+	}
 }
 
 // Table implements interp.Tables.
@@ -106,19 +120,21 @@ func (e *Engine) table(ctx context.Context, p *types.Package, text string, wait 
 	return table, nil
 }
 
-// buildTableOnce builds a table, or waits for the build of it that there is.
+// buildTableOnce builds a table, or waits for the build of it that there is. One that has failed is not tried again.
 func (e *Engine) buildTableOnce(ctx context.Context, name, path, text string) error {
 	t := e.tables
 	t.mu.Lock()
-	b := t.going[name]
+	b := t.builds[name]
 	if b == nil {
 		b = &building{done: make(chan struct{})}
-		t.going[name] = b
+		t.builds[name] = b
 		go func() {
 			b.err = e.buildTable(t.ctx, name, path, text)
-			t.mu.Lock()
-			delete(t.going, name)
-			t.mu.Unlock()
+			if b.err == nil {
+				t.mu.Lock()
+				delete(t.builds, name)
+				t.mu.Unlock()
+			}
 			close(b.done)
 		}()
 	}
