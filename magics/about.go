@@ -53,6 +53,9 @@ func (m *magic) describe() string {
 	if m.flags != nil {
 		text += "\n\n" + strings.TrimRight(usage.Flags(m.flags()), "\n")
 	}
+	if m.more != "" {
+		text += "\n\n" + m.more
+	}
 	return text
 }
 

@@ -27,7 +27,7 @@ import (
 func init() {
 	register(magic{
 		name: "profile", use: "%%profile [flags], %profile EXPR", help: "profiles a cell or an expression and shows where time and memory went",
-		line: profileLine, cell: profileCell, takesGo: true,
+		more: profileMore, line: profileLine, cell: profileCell, takesGo: true,
 		flags: func() *pflag.FlagSet { return new(profileOptions).flags("profile") },
 		check: func(m *call) error {
 			o, expr, err := m.profileArgs()
@@ -38,6 +38,15 @@ func init() {
 		},
 	})
 }
+
+const profileMore = `Recorded without asking: every call that the cell makes; every call that functions and methods of cells make in turn, those of
+earlier cells too (--top-level: only the cell's own); ranges of profiler.Begin and Record; the heap, the resident size and
+garbage collections; with a GPU its work. BLAS and LAPACK calls have shapes and FLOPs after
+import _ "github.com/gander-go/gander/profiler/hooks/gonum".
+
+Not seen one by one: what packages call inside, function values, methods of generic types, and what packages call back. Their
+time is in the self time of what called them; --sample 100 shows it by function. Functions that are called often
+and briefly are timed at first, then counted.`
 
 // profileArgs splits the text behind %profile into its flags and the expression, which begins at the first word that is
 // no flag and no value of one.

@@ -66,7 +66,7 @@ func (o *profileOptions) flags(name string) *pflag.FlagSet {
 	fs.StringVar(&o.schedule, "schedule", "", "wait=1,warmup=1,active=2,repeat=1,skip_first=0,skip_first_wait=0; the cell calls profiler.Step()")
 	fs.StringVar(&o.views, "views", "", "tabs to show: "+join(render.Views()))
 	fs.BoolVar(&o.text, "text", false, "text only, no charts")
-	fs.BoolVar(&o.topLevel, "top-level", false, "only what the cell itself calls")
+	fs.BoolVar(&o.topLevel, "top-level", false, "record only what the cell itself calls, not what functions of cells call in turn")
 	fs.StringVar(&o.timeUnit, "time-unit", "", "us, ms or s for all times")
 	fs.StringVar(&o.columns, "columns", "", "torch for torch.profiler's own table")
 	fs.StringVar(&o.trace, "trace", "", "write a Chrome trace to FILE.json or FILE.json.gz")

@@ -15,6 +15,7 @@ type magic struct {
 	name string
 	use  string // how it is written, for %lsmagic and %help
 	help string // one sentence
+	more string // what else there is to know, for %help and questions; usually nothing
 	// line runs %name args; nil when there is no such form.
 	line func(m *call) *cell.Result
 	// cell runs %%name args over a body; nil when there is no such form.
