@@ -23,6 +23,17 @@ func diffContainer(base, next *trace.Trace, o Options) (*container, *analyze.Dif
 	byName := diffGrid(d)
 	pic := diffPicture(d)
 
+	if len(byName.Rows) == 0 && len(d.Functions) > 0 { // two sampled profiles
+		c.heading("Comparison")
+		var parts []any
+		for i := range d.Functions {
+			g := functionsDiffGrid(&d.Functions[i])
+			parts = append(parts, g.part())
+			c.still.WriteString(g.html(o.limit(), o.TimeUnit))
+		}
+		c.view(ViewOverview, "Functions", parts...)
+		return c, d, pic
+	}
 	summary := []any{&tilesPart{partHead{K: "tiles"}, items}}
 	if d.BaseSteps != nil && d.NewSteps != nil && d.BaseSteps.Mean > 0 && d.NewSteps.Mean > 0 {
 		summary = append(summary, stepsDiff(d), stepsDiffGrid(d).part())
@@ -37,6 +48,9 @@ func diffContainer(base, next *trace.Trace, o Options) (*container, *analyze.Dif
 	c.view(ViewTable, "By name", byName.part())
 	if g := nodesGrid(d); len(g.Rows) > 0 {
 		c.view(ViewOperators, "In order", nodesCurve(c, d), g.part())
+	}
+	for i := range d.Functions {
+		c.view(ViewFlame, d.Functions[i].Title(), functionsDiffGrid(&d.Functions[i]).part())
 	}
 	c.heading("Comparison")
 	c.still.WriteString(figuresTable(items))

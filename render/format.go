@@ -147,19 +147,34 @@ func axisTicks(a, b float64, n int, binary bool) ([]float64, float64) {
 	return out, step
 }
 
-// shorten keeps what tells kernel names apart: no return type, no common namespaces, no argument list.
+// shorten keeps what tells kernel names apart: no return type, no common namespaces, no argument list. Of functions of Go it
+// keeps the package's last element.
 func shorten(s string) string {
 	if len(s) < 24 || strings.Contains(s, "): ") { // the latter is file.py(12): function
 		return s
+	}
+	if goSymbol(s) {
+		path, _, _ := strings.Cut(s, "[") // type arguments have paths of their own
+		return s[strings.LastIndexByte(path, '/')+1:]
 	}
 	s = strings.TrimPrefix(s, "void ")
 	for _, cut := range []string{"(anonymous namespace)::", "at::native::", "at::cuda::", "c10::", "std::"} {
 		s = strings.ReplaceAll(s, cut, "")
 	}
-	if i := strings.IndexByte(s, '('); i > 8 {
+	if i := strings.IndexByte(s, '('); i > 8 && s[i-1] != ' ' { // arguments; "Memcpy HtoD (Pageable -> Device)" has none
 		s = s[:i]
 	}
 	return s
+}
+
+// goSymbol reports whether s looks like "example.org/m/pkg.(*T).Method": a path or a receiver, and nothing of C++.
+func goSymbol(s string) bool {
+	s, _, _ = strings.Cut(s, "[")
+	if strings.ContainsAny(s, " <>:,") {
+		return false
+	}
+	slash := strings.IndexByte(s, '/')
+	return strings.Contains(s, ".(*") || slash > 0 && strings.IndexByte(s[slash:], '.') > 0 && !strings.Contains(s[:slash], "(")
 }
 
 // clipText shortens s to n characters at most, the last one an ellipsis when something was cut.

@@ -30,6 +30,8 @@ type report struct {
 	avg    *analyze.Averages
 	front  *analyze.OverviewReport
 	advise []analyze.Advice
+
+	functions []analyze.FunctionReport
 }
 
 func newReport(t *trace.Trace, o Options, c *container, page bool) *report {

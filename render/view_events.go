@@ -79,9 +79,14 @@ func (r *report) flame() error {
 			r.picture(f.picture())
 		}
 	}
-	if len(p.Sets) > 0 {
-		r.view(ViewFlame, "Flame graph", p)
+	if len(p.Sets) == 0 {
+		return nil
 	}
+	parts := []any{p}
+	for _, f := range r.sampledFunctions() {
+		parts = append(parts, functionsGrid(&f, maxFunctions).part())
+	}
+	r.view(ViewFlame, "Flame graph", parts...)
 	return nil
 }
 

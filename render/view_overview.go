@@ -44,6 +44,13 @@ func (r *report) overview() error {
 			r.still.WriteString(g.html(10, r.o.TimeUnit))
 		}
 	}
+	if len(r.t.Slices) == 0 { // a sampled profile has nothing else
+		for _, f := range r.sampledFunctions() {
+			g := functionsGrid(&f, 15)
+			parts = append(parts, g.part())
+			r.still.WriteString(g.html(15, r.o.TimeUnit))
+		}
+	}
 	if len(ov.GPUs) > 0 {
 		g := gpuGrid(ov.GPUs)
 		if len(ov.GPUs) <= 4 {
@@ -107,7 +114,20 @@ func (r *report) figures(ov *analyze.OverviewReport) []tile {
 		out = append(out, t)
 	}
 	percent := func(v float64) string { return formatValue(UnitPercent, 100*v, "") }
-	add("Recorded", formatTime(span), "From the first to the last event", plural(int64(ov.Events), "event"), -1)
+	if ov.Events > 0 {
+		add("Recorded", formatTime(span), "From the first to the last event", plural(int64(ov.Events), "event"), -1)
+	} else { // a sampled profile
+		if r.end > 1 {
+			add("Recorded", formatTime(float64(r.end)), "How long the profile was taken", "", -1)
+		}
+		for _, f := range r.sampledFunctions() {
+			var n int64
+			for i := range f.Rows {
+				n += f.Rows[i].Count
+			}
+			add(f.Title(), formatValue(flameUnit(f.Unit), float64(f.Sum), ""), "Over all samples", plural(n, "sample"), -1)
+		}
+	}
 	if s := ov.Steps; s != nil && s.Real {
 		add("Step, average", formatTime(s.Mean), "Wall time of a step, to the end of the device work launched in it", plural(int64(len(s.Steps)), "step"), -1)
 	}

@@ -62,7 +62,7 @@ func reportCommand() *cobra.Command {
 	f.register(cmd)
 	fs := cmd.Flags()
 	fs.BoolVar(&f.asJSON, "json", false, "print everything as JSON instead; times in ns, sizes in bytes")
-	fs.BoolVar(&f.asCSV, "csv", false, "print the key averages as CSV instead")
+	fs.BoolVar(&f.asCSV, "csv", false, "print the key averages, or the functions of a sampled profile, as CSV instead")
 	fs.BoolVar(&f.text, "text", false, "print tables as text instead")
 	fs.StringVar(&f.columns, "columns", "", "`torch` for torch.profiler's own key averages and table (torch-2.10: as before it knew Python calls)")
 	fs.BoolVar(&f.flops, "with-flops", false, "count FLOPs by torch's formulas from the shapes, where the trace has them")
@@ -141,6 +141,12 @@ func (f *reportFlags) run(cmd *cobra.Command, args []string) error {
 		return f.writeJSON(w, ts, keys, c)
 	case f.asCSV:
 		for _, t := range ts {
+			if len(t.Slices) == 0 && len(t.Samples) > 0 { // a sampled profile
+				if err := analyze.WriteFunctionsCSV(w, analyze.Of(t).Functions()); err != nil {
+					return err
+				}
+				continue
+			}
 			a := analyze.KeyAverages(t, keys)
 			if f.sort != "" {
 				if err := a.Sort(f.sort); err != nil {

@@ -101,6 +101,8 @@ type DiffReport struct {
 	BaseSteps *StepReport `json:"base_steps"`
 	NewSteps  *StepReport `json:"new_steps"`
 	LeftOut   []string    `json:"left_out"` // steps of one run left out because the other's of that name is incomplete
+
+	Functions []FunctionsDiff `json:"functions"` // of sampled profiles
 }
 
 // Diff compares base with next by name and aligned.
@@ -116,6 +118,7 @@ func DiffOf(base, next *Analysis, o DiffOptions) *DiffReport {
 	} else {
 		r.Tree = align(base, next)
 	}
+	r.Functions = diffFunctions(base.Functions(), next.Functions())
 	diffOperators(base.opTree(o.Convention), next.opTree(o.Convention), r.Tree)
 	return r
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Text returns the rows as a table of at most limit rows; 0 or less is all.
+// Text returns the rows, and the functions of sampled profiles, as tables of at most limit rows; 0 or less is all.
 func (r *DiffReport) Text(limit int) string {
 	t := textTable{header: []string{"Name", "On", "Calls", "new", "Self", "new", "change"}}
 	device, shapes := false, false
@@ -44,15 +44,29 @@ func (r *DiffReport) Text(limit int) string {
 			head += "Left out of both, because one run's device work is incomplete: step " + strings.Join(r.LeftOut, ", ") + "\n"
 		}
 	}
-	return head + t.String() + more
+	out := ""
+	if len(r.Rows) > 0 || len(r.Functions) == 0 {
+		out = head + t.String() + more
+	}
+	for i := range r.Functions {
+		if out != "" {
+			out += "\n"
+		}
+		out += r.Functions[i].Text(limit)
+	}
+	return out
 }
 
 func changeText(base, next int64) string {
+	return changeIn(func(v int64) string { return formatTime(float64(v), "") }, base, next)
+}
+
+func changeIn(value func(int64) string, base, next int64) string {
 	sign := ""
 	if next > base {
 		sign = "+"
 	}
-	d := sign + formatTime(float64(next-base), "")
+	d := sign + value(next-base)
 	switch {
 	case base == next:
 		return "0"
@@ -62,9 +76,13 @@ func changeText(base, next int64) string {
 	return fmt.Sprintf("%s (%+.1f%%)", d, float64(next-base)/float64(base)*100)
 }
 
-// WriteCSV writes one line per row, with a header; times in ns. Names that a spreadsheet would run as a formula get a
+// WriteCSV writes one line per row, with a header; times in ns. Of two sampled profiles it writes
+// their functions instead. Names that a spreadsheet would run as a formula get a
 // leading apostrophe.
 func (r *DiffReport) WriteCSV(w io.Writer) error {
+	if len(r.Rows) == 0 && len(r.Functions) > 0 {
+		return writeFunctionsDiffCSV(w, r.Functions)
+	}
 	c := csv.NewWriter(w)
 	head := []string{"name", "device", "input_shapes", "stack", "thread", "step", "status"}
 	for _, side := range []string{"base", "new"} {

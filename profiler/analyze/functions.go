@@ -2,6 +2,9 @@ package analyze
 
 import (
 	"cmp"
+	"encoding/csv"
+	"fmt"
+	"io"
 	"slices"
 	"strconv"
 
@@ -85,20 +88,29 @@ func (a *Analysis) Functions() []FunctionReport {
 	return out
 }
 
+// Title is what the samples measure, in words.
+func (r *FunctionReport) Title() string { return functionTitle(r.Kind) }
+
+func functionTitle(kind string) string {
+	for _, k := range functionKinds {
+		if k.name == kind {
+			return k.title
+		}
+	}
+	return kind
+}
+
+func functionValue(unit string, v int64) string {
+	if unit == "bytes" {
+		return formatMemory(v)
+	}
+	return formatTime(float64(v), "")
+}
+
 // Text returns the first limit functions as a table; a limit below one is all.
 func (r *FunctionReport) Text(limit int) string {
-	title := r.Kind
-	for _, k := range functionKinds {
-		if k.name == r.Kind {
-			title = k.title
-		}
-	}
-	value := func(v int64) string {
-		if r.Unit == "bytes" {
-			return formatMemory(v)
-		}
-		return formatTime(float64(v), "")
-	}
+	title := r.Title()
+	value := func(v int64) string { return functionValue(r.Unit, v) }
 	rows := r.Rows
 	if limit > 0 && limit < len(rows) {
 		rows = rows[:limit]
@@ -112,4 +124,21 @@ func (r *FunctionReport) Text(limit int) string {
 		out += "... and " + strconv.Itoa(more) + " more\n"
 	}
 	return title + ": " + value(r.Sum) + "\n" + out
+}
+
+// WriteFunctionsCSV writes one line per function and kind of sample, with a header; times in ns, sizes in bytes.
+func WriteFunctionsCSV(w io.Writer, reports []FunctionReport) error {
+	c := csv.NewWriter(w)
+	rows := [][]string{{"kind", "unit", "function", "file", "self", "total", "samples"}}
+	for i := range reports {
+		r := &reports[i]
+		for k := range r.Rows {
+			f := &r.Rows[k]
+			rows = append(rows, []string{r.Kind, r.Unit, plainCell(f.Name), plainCell(f.File), strconv.FormatInt(f.Self, 10), strconv.FormatInt(f.Total, 10), strconv.FormatInt(f.Count, 10)})
+		}
+	}
+	if err := c.WriteAll(rows); err != nil {
+		return fmt.Errorf("writing functions as CSV: %w", err)
+	}
+	return nil
 }

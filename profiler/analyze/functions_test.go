@@ -2,6 +2,7 @@ package analyze
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gander-go/gander/profiler/trace"
@@ -29,6 +30,30 @@ func TestFunctions(t *testing.T) {
 		if got[i].Kind != want[i].Kind || got[i].Unit != want[i].Unit || got[i].Sum != want[i].Sum || !slices.Equal(got[i].Rows, want[i].Rows) {
 			t.Errorf("%+v, want %+v", got[i], want[i])
 		}
+	}
+}
+
+// TestDiffOfSampledProfiles compares two profiles: one function of the first is gone in the second, and one is new.
+func TestDiffOfSampledProfiles(t *testing.T) {
+	profile := func(leaf string, weights ...int64) *trace.Trace {
+		tr := &trace.Trace{}
+		name := func(s string) trace.StringID { return tr.Strings.ID(s) }
+		tr.Frames = []trace.Frame{{}, {Func: name("main.main")}, {Func: name(leaf)}}
+		tr.Stacks = []trace.Stack{{}, {Parent: 0, Frame: 1}, {Parent: 1, Frame: 2}}
+		tr.Samples = []trace.Sample{{Stack: 1, Weight: weights[0], Count: 1}, {Stack: 2, Weight: weights[1], Count: 1}}
+		return tr
+	}
+	d := Diff(profile("main.old", 10, 30), profile("main.new", 15, 50))
+	want := []FunctionDiff{{"main.new", "", 0, 50, 0, 50}, {"main.old", "", 30, 0, 30, 0}, {"main.main", "", 10, 15, 40, 65}}
+	if len(d.Functions) != 1 || d.Functions[0].BaseSum != 40 || d.Functions[0].NewSum != 65 || !slices.Equal(d.Functions[0].Rows, want) {
+		t.Fatalf("%+v", d.Functions)
+	}
+	if text := d.Text(1); !strings.HasPrefix(text, "CPU time: 0.040us, new 0.065us, change +0.025us (+62.5%)\n") || !strings.Contains(text, "and 2 more") {
+		t.Error(text)
+	}
+	var b strings.Builder
+	if err := d.WriteCSV(&b); err != nil || !strings.HasPrefix(b.String(), "kind,unit,function,file,base_self,new_self,base_total,new_total\ncpu,ns,main.new,,0,50,0,50\n") {
+		t.Errorf("%s %v", &b, err)
 	}
 }
 

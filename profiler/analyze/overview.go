@@ -123,6 +123,8 @@ func (r *OverviewReport) Text() string {
 		}
 		b.WriteString("\n" + t.String())
 	}
-	b.WriteString("\n" + r.Steps.Text())
+	if r.Steps.Real || r.Steps.Average[PartOther] < r.Steps.Mean { // else one made-up step of nothing known
+		b.WriteString("\n" + r.Steps.Text())
+	}
 	return b.String()
 }

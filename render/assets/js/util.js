@@ -138,10 +138,11 @@ function placeTip(tip, root, e) {
   tip.style.left = clamp(x + 14, 0, Math.max(0, r.width - w - 4)) + 'px';
   tip.style.top = (e.clientY + h + 30 > innerHeight ? y - h - 10 : y + 18) + 'px';
 }
-// Long kernel names are told apart by what stands at both ends.
+// Long kernel names are told apart by what stands at both ends; of functions of Go the package's path is dropped.
 const shorten = s => {
   if (s.length < 24 || /\(\d+\): /.test(s)) return s; // file.py(12): function
-  const d = s.replace(/^void /, '').replace(/\((?:anonymous namespace|anonymous class)\)::/g, '').replace(/at::native::|c10::|std::|at::cuda::/g, ''), p = d.search(/[^(]\(.*$/);
+  if (!/[ <>:,]/.test(s.split('[')[0]) && (s.includes('.(*') || /^[^<( /]+\/.*\./.test(s))) return s.slice(s.split('[')[0].lastIndexOf('/') + 1);
+  const d = s.replace(/^void /, '').replace(/\((?:anonymous namespace|anonymous class)\)::/g, '').replace(/at::native::|c10::|std::|at::cuda::/g, ''), p = d.search(/[^( ]\(.*$/);
   return p > 8 ? d.slice(0, p + 1) : d;
 };
 // s as far as it fits into w pixels of ctx's font. Widths of whole texts are remembered.
