@@ -195,7 +195,7 @@ func (e *Engine) tableText(p *types.Package) (string, error) {
 // has folded them, and neither is what is generic.
 func tableText(p *types.Package) string {
 	path := p.Path()
-	if p.Name() == "main" || path == "unsafe" || path == "C" || strings.HasPrefix(path, "vendor/") || slices.Contains(strings.Split(path, "/"), "internal") {
+	if p.Name() == "main" || path == "unsafe" || path == "C" || isInternal(path) {
 		return ""
 	}
 	var b strings.Builder
@@ -240,6 +240,11 @@ m := map[string]reflect.Value{}
 %sreturn m
 }
 `, rtPath, alias, path, b.String())
+}
+
+// isInternal reports whether only some packages may import path.
+func isInternal(path string) bool {
+	return strings.HasPrefix(path, "vendor/") || slices.Contains(strings.Split(path, "/"), "internal")
 }
 
 // knows reports whether a package's archive is known, without waiting for the go command.
