@@ -46,12 +46,15 @@ var tensorCoreMarks = []string{
 	"xmma_gemm", "xmma_sparse_gemm", "c1688",
 }
 
-// tensorCoreMarksNow add what came later: CUTLASS tensor operations, Hopper's and Blackwell's warp-group kernels, cuDNN's
-// and PyTorch's fused attention, cuBLAS' newer names. Triton kernels do not say in their names what they use.
+// tensorCoreMarksNow add what came later: CUTLASS 2 and 3 for Hopper (Gmma) and Blackwell (Umma, Sm120), cuBLASLt's nvjet, cuDNN 9's
+// and PyTorch's fused attention, FlashAttention 2, 3 (FlashAttnFwdSm90) and 4 (FlashAttentionForwardSm100), TensorRT-LLM's attention and
+// batched products, DeepGEMM, Marlin, AMD's. They are parts of names that these libraries' public sources make and that
+// public profiles show. Triton kernels do not say in their names what they use; FlashAttention 3's passes before and after do not match.
 var tensorCoreMarksNow = append([]string{
 	"wgmma", "gmma", "tensorop", "wmma", "tcgen05", "sm90_xmma", "sm100_xmma", "nvjet", "flash_fwd", "flash_bwd", "fmha_cutlass",
 	"cudnn_generated_fort_native_sdpa", "xmma_fprop", "xmma_dgrad", "xmma_wgrad", "imma", "qmma", "device_kernel<cutlass",
-	"MainloopSm90TmaGmma", "Cijk_", "MT16x16x", "mfma",
+	"Gmma", "Umma", "MainloopSm120", "FlashAttnFwdSm", "FlashAttnBwdSm", "FlashAttentionForward", "FlashAttentionBackward", "fmhaSm", "fmha_v2",
+	"bmm_Bfloat16_", "bmm_E4m3_", "bmm_E2m1_", "deep_gemm::", "marlin::Marlin", "Cijk_", "MT16x16x", "mfma",
 }, tensorCoreMarks...)
 
 func containsAny(name string, marks []string) bool {
