@@ -9,8 +9,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/spf13/pflag"
-
 	"github.com/gander-go/gander/kernel"
 	"github.com/gander-go/gander/kernel/cell"
 	"github.com/gander-go/gander/profiler/trace"
@@ -140,7 +138,11 @@ func (e *Engine) runSegment(s segment, m *call, o RunOptions) *cell.Result {
 
 // failed is the result of a cell whose line is wrong.
 func failed(c *cell.Cell, line int, err error) *cell.Result {
-	if errors.Is(err, pflag.ErrHelp) {
+	var asked *helpAsked
+	if errors.As(err, &asked) {
+		if mg := registry[asked.magic]; mg != nil {
+			return textResult(mg.describe())
+		}
 		return &cell.Result{}
 	}
 	name := "Error"

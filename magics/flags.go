@@ -40,6 +40,11 @@ func parseFlags(fs *pflag.FlagSet, text string) error {
 	return parseWords(fs, words)
 }
 
+// helpAsked is the error of a magic that was given -h: what the magic does is shown instead.
+type helpAsked struct{ magic string }
+
+func (e *helpAsked) Error() string { return "%" + e.magic + ": help was asked for" }
+
 // parseNone is parseFlags for magics that take flags only.
 func parseNone(fs *pflag.FlagSet, text string) error {
 	err := parseFlags(fs, text)
@@ -53,8 +58,11 @@ var unknownFlag = regexp.MustCompile(`unknown (?:shorthand )?flag: (?:'(.)' in )
 
 func parseWords(fs *pflag.FlagSet, words []string) error {
 	err := fs.Parse(words)
-	if err == nil || errors.Is(err, pflag.ErrHelp) {
-		return err
+	if errors.Is(err, pflag.ErrHelp) {
+		return &helpAsked{fs.Name()}
+	}
+	if err == nil {
+		return nil
 	}
 	m := unknownFlag.FindStringSubmatch(err.Error())
 	if m == nil {

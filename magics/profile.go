@@ -113,7 +113,11 @@ func (m *call) profile(o profileOptions, code string, line int) *cell.Result {
 		return result
 	}
 	if startErr != nil {
-		m.out.Stream(cell.Stderr, fmt.Sprintf("The profiler did not start (%v): the cell ran without it.\n", startErr))
+		why := startErr.Error()
+		for _, doing := range []string{"recording (start): ", "starting profile: "} {
+			why = strings.TrimPrefix(why, doing)
+		}
+		m.out.Stream(cell.Stderr, "The profiler did not start: "+why+". The cell ran without it.\n")
 		return result
 	}
 	// The interrupt that ended the cell must not end the report.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -51,8 +52,8 @@ func Start(o Options) (*Profile, error) {
 		o.Activities = present()
 	}
 	p := &Profile{options: o, trace: new(trace.Trace), started: "by " + o.Owner}
-	if _, file, line, ok := runtime.Caller(1); ok && o.Owner == "" {
-		p.started = fmt.Sprintf("at %s:%d", file, line)
+	if o.Owner == "" {
+		p.started = callerOf()
 	}
 	p.steps.Lock()
 	defer p.steps.Unlock()
@@ -76,6 +77,18 @@ func Start(o Options) (*Profile, error) {
 	}
 	p.beginStep()
 	return p, nil
+}
+
+// callerOf says where the function that calls it was called.
+func callerOf() string {
+	pc, file, line, ok := runtime.Caller(2)
+	if !ok {
+		return "elsewhere"
+	}
+	if f := runtime.FuncForPC(pc); f != nil && strings.HasPrefix(f.Name(), "reflect.") { // by an interpreter
+		return "by a cell"
+	}
+	return fmt.Sprintf("at %s:%d", file, line)
 }
 
 // Step ends the current step and begins the next one: it is to be called at the end of each iteration of the loop that
