@@ -291,7 +291,7 @@ func TestLaunchShapes(t *testing.T) {
 	if err != nil || r.Registers != 32 || r.Shared != 128 || r.ThreadsPerBlock != 1024 || r.Binary != 90 {
 		t.Errorf("%+v %v", r, err)
 	}
-	if n, err := f.BlocksPerSM(256, 0); err != nil || n != 8 {
+	if n, err := f.BlocksPerSM(256, 0); err != nil || n != 6 {
 		t.Errorf("%d %v", n, err)
 	}
 }

@@ -71,7 +71,7 @@ func TestAgainstStandIns(t *testing.T) {
 		t.Fatalf("exit code %d\n%s", code, out)
 	}
 	for _, name := range []string{"kernel counts and names", "bytes of copies", "bytes of sets", "durations and CUDA events", "work and spans", "work and calls",
-		"nothing lost", "clocks of host and device", "ranges on the stream", "memory and cuMemGetInfo", "NVML and cuMemGetInfo", "steps of a schedule", "launches of a graph",
+		"nothing lost", "clocks of host and device", "ranges on the stream", "occupancy and the driver's", "memory and cuMemGetInfo", "NVML and cuMemGetInfo", "steps of a schedule", "launches of a graph",
 		"kinds of memory", "memory of a pool", "overhead of a capture", "overhead of a launch"} {
 		if checks[name].Status != passed {
 			t.Errorf("%s: %+v", name, checks[name])

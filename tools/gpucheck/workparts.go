@@ -63,6 +63,7 @@ func workload(r *Report, o options) error {
 	compare(r, want, done, t, o.tolerance)
 	compareClocks(r, t)
 	compareRanges(r, t)
+	compareOccupancy(r, w, t)
 	compareMemory(r, done, t)
 	compareNVML(r, done)
 	return nil

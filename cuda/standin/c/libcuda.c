@@ -347,7 +347,16 @@ R cuModuleGetFunction(function **f, module *m, const char *name) {
 }
 R cuModuleGetGlobal_v2(P *p, size_t *n, module *m, const char *name) { API("cuModuleGetGlobal_v2") CURRENT (void)c; (void)p; (void)n; (void)name; return LIVE(m, MODULE) ? NOTFOUND : BADHANDLE; }
 R cuFuncGetAttribute(int *v, int a, function *f) { static const int known[] = {1024, 128, 0, 0, 32, 75, 90, 0}; API("cuFuncGetAttribute") if (!LIVE(f, FUNCTION)) return BADHANDLE; if (a < 0 || a > 7) return INVALID; *v = known[a]; return 0; }
-R cuOccupancyMaxActiveBlocksPerMultiprocessor(int *n, function *f, int threads, size_t shared) { API("cuOccupancyMaxActiveBlocksPerMultiprocessor") if (!LIVE(f, FUNCTION)) return BADHANDLE; if (threads < 1 || threads > 1024) return INVALID; *n = 2048 / threads; if (shared && (int)(233472 / shared) < *n) *n = (int)(233472 / shared); return 0; }
+static int least(int a, int b) { return a < b ? a : b; }
+/* Of kernels with 40 registers and 256 bytes, as the stand-in for CUPTI tells: 64 warps and 32 blocks fit, 48 warps by their registers. */
+R cuOccupancyMaxActiveBlocksPerMultiprocessor(int *n, function *f, int threads, size_t shared) {
+	int warps = (threads + 31) / 32;
+	API("cuOccupancyMaxActiveBlocksPerMultiprocessor")
+	if (!LIVE(f, FUNCTION)) return BADHANDLE;
+	if (threads < 1 || threads > 1024) return INVALID;
+	*n = least(least(32, 48 / warps), (int)(233472 / ((256 + 1024 + shared + 127) / 128 * 128)));
+	return 0;
+}
 
 /* ---- the kernels, by a part of their names; arguments as their sources declare them ---- */
 #define ARG(type, i) (*(type *)params[i])
