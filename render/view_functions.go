@@ -38,3 +38,14 @@ func functionsDiffGrid(d *analyze.FunctionsDiff) *Grid {
 	}
 	return g
 }
+
+// goroutinesGrid has what go tool trace shows of goroutines by function.
+func goroutinesGrid(list []analyze.Goroutines) *Grid {
+	g := &Grid{Title: "Goroutines by function", Note: "Summed over the goroutines of each function.", Sort: -1, Total: len(list), Cols: []Column{{Name: "Function"}, {Name: "Goroutines", Unit: UnitCount},
+		{Name: "Running", Unit: UnitTime, Heat: true}, {Name: "Ready", Unit: UnitTime, Heat: true, Help: "Ready to run, without a processor"}, {Name: "In system calls", Unit: UnitTime}, {Name: "Waiting", Unit: UnitTime}, {Name: "Mostly for"}}}
+	for i := range list[:min(maxFunctions, len(list))] {
+		w := &list[i]
+		g.Rows = append(g.Rows, []any{w.Function, w.Count, w.Running, w.Runnable, w.Syscall, w.Waiting, w.LongestOn})
+	}
+	return g
+}

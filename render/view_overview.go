@@ -51,6 +51,11 @@ func (r *report) overview() error {
 			r.still.WriteString(g.html(15, r.o.TimeUnit))
 		}
 	}
+	if list := r.a.Goroutines(); len(list) > 0 {
+		g := goroutinesGrid(list)
+		parts = append(parts, g.part())
+		r.still.WriteString(g.html(15, r.o.TimeUnit))
+	}
 	if len(ov.GPUs) > 0 {
 		g := gpuGrid(ov.GPUs)
 		if len(ov.GPUs) <= 4 {

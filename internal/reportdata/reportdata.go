@@ -33,7 +33,8 @@ type Report struct {
 	Launches    *analyze.LaunchReport    `json:"launches"`
 	Queues      []analyze.Queue          `json:"queues"`
 	Critical    *analyze.PathReport      `json:"critical_path,omitempty"`
-	Functions   []analyze.FunctionReport `json:"functions"` // of sampled profiles
+	Functions   []analyze.FunctionReport `json:"functions"`  // of sampled profiles
+	Goroutines  []analyze.Goroutines     `json:"goroutines"` // of execution traces
 	Advice      []analyze.Advice         `json:"advice"`
 }
 
@@ -90,8 +91,8 @@ func Of(t *trace.Trace, o Options) (*Report, error) {
 		Memory: a.MemoryAs(analyze.MemoryOptions{}, c), Modules: a.ModulesAs(c), Temporal: a.Temporal(c), Overlap: a.Overlap(c),
 		Breakdown: a.KernelBreakdown(analyze.BreakdownOptions{Convention: c}), Idle: a.Idle(analyze.IdleOptions{Convention: c}),
 		Launches: a.Launches(analyze.LaunchOptions{Convention: c}), Queues: a.QueueLength(0, c), Critical: a.StepPath(c),
-		Functions: a.Functions(),
-		Advice:    a.AdviseAs(c),
+		Functions: a.Functions(), Goroutines: a.Goroutines(),
+		Advice: a.AdviseAs(c),
 	}
 	fill(reflect.ValueOf(r).Elem())
 	return r, nil
