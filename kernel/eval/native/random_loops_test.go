@@ -139,7 +139,7 @@ func (g *loopWriter) function() string {
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line("var n, s %s = %s, %s; _, _ = n, s", t, g.value(t), g.pick("1", "2", "3", g.value(t)))
 	line("x := make([]int, %s); for k := range x { x[k] = k * 7 %% 11 }", g.pick("0", "5", "64"))
-	line("y := []%s{n, s, 3}; v := box{f: %s}; q := &box{f: 9, next: &v}; p := %s; _, _, _, _ = y, v, q, p", t, g.value("int"), g.pick("&n", "&s", "new("+t+")", "&y[0]"))
+	line("y := []%s{n, s, 3}; v := box{f: %s}; q := &box{f: 9, next: &v}; p := %s; _, _, _, _ = y, v, q, p", t, g.value("int"), g.pick("&n", "&n", "&s", "new("+t+")", "&y[0]"))
 	line("str := \"añb\\xff%s\"; arr := [4]int{3, 1, 2}; e := make([]struct{}, %s); _, _, _ = str, arr, e", strings.Repeat("q", g.IntN(9)), g.pick("3", "1 << 50"))
 	body := g.body(t)
 	switch g.IntN(4) {
@@ -166,10 +166,13 @@ func (g *loopWriter) rangeHead() string {
 // forHead is the head of a for statement, or of a range over an integer, whose counter is i.
 func (g *loopWriter) forHead(t string) string {
 	to := g.pick("n", "n", "n", g.value(t), t+"(len(x))", "n - 1", "n / 2", "y[0]", "*p", t+"(v.f)", t+"(q.f)", t+"(q.next.f)", t+"(arr[1]) * s", t+"(len(y))")
+	if g.IntN(3) == 0 {
+		to = "n"
+	}
 	if g.IntN(8) == 0 {
 		return "for i := range " + g.pick("n", "s", "n-s", "y[0]", "*p")
 	}
-	cond := "i " + g.pick("<", "<", "<=", ">", ">=", "!=") + " " + to
+	cond := "i " + g.pick("<", "<", "<", "<", "<=", "<=", ">", ">=", "!=") + " " + to
 	if g.IntN(6) == 0 {
 		cond = to + g.pick(" > ", " >= ", " < ", " <= ", " != ") + "i"
 	}
@@ -179,7 +182,7 @@ func (g *loopWriter) forHead(t string) string {
 	case 1:
 		cond += " && (h%11 != 2 || i == 3)"
 	}
-	post := g.pick("i++", "i++", "i++", "i--", "i--", "i += 2", "i -= 3", "i += s", "i += s", "i -= s", "i *= 2", "i += 100", "i, s = i+1, s+1", "s, i = s, i-2", "i, n = i+1, n-1")
+	post := g.pick("i++", "i++", "i++", "i++", "i++", "i++", "i++", "i--", "i--", "i--", "i += 2", "i -= 3", "i += s", "i += s", "i -= s", "i *= 2", "i += 100", "i, s = i+1, s+1", "s, i = s, i-2", "i, n = i+1, n-1")
 	from := g.pick("0", "0", "1", "n", "s * 2", g.value(t))
 	if g.IntN(8) == 0 {
 		return fmt.Sprintf("for i, j := %s(%s), %s(%s); i < j; i, j = i+1, j-%s", t, from, t, to, g.pick("1", "1", "2"))
@@ -195,12 +198,17 @@ func (g *loopWriter) body(t string) string {
 	// Every loop ends some time. The look of a longer body would not tell.
 	fmt.Fprintf(&b, "turns++\nif turns > %d { break }\nh = h*31 + int64(i)\n", mostTurns)
 	for range g.IntN(3) {
+		if g.IntN(2) == 0 { // what may move the limit
+			b.WriteString(g.pick("n++", "n++", "n--", "s++", "*p = *p + 1", "*p = *p + 1", "*p = *p + 1", "i--", "y[0]++", "y = append(y, n)", "v.f++", "q.f++", "q.grow()", "v.grow()",
+				"q.next.grow()", "v = box{f: v.f + 1}", "*q = box{f: q.f + 1}", "q.next.f++") + "\n")
+			continue
+		}
 		b.WriteString(g.pick(
-			"n++", "n--", "s++", "*p = *p + 1", "y[0]++", "y = append(y, n)", "v.f++", "q.f--", "q.grow()", "v.grow()", "q.next.grow()", "h += int64(v.get())",
+			"h += int64(v.get())",
 			"h = plus(h, 3)", "if h%3 == 0 { continue }", "if h%5 == 0 { i++ }", "if h%7 == 0 { i-- }", "if h%97 == 0 { break }", "if h%193 == 0 { return }",
 			"switch h % 4 { case 0: continue; case 1: h++; default: h-- }", "for k := 0; k < 4; k++ { if k == 2 { continue }; h += int64(k) }",
 			"for k := range 3 { h ^= int64(k) }", "if len(x) > 0 { x[uint(h)%uint(len(x))]++ }", "x = append(x[:0:0], 1)", "h += int64(x[uint64(i)%64])", "v = box{f: 3}", "*q = box{f: v.f}",
-			"arr[1]++", "i := i; i++; h += int64(i)", "func() { n++ }()", "h += int64(math.Sqrt(float64(h & 255)))", "n, s = s, n", "_ = &i", "if h%2 == 0 { var z [3]int; z[1] = 4; h += int64(z[1]) }",
+			"arr[1]++", "{ i := i; i++; h += int64(i) }", "func() { n++ }()", "h += int64(math.Sqrt(float64(h & 255)))", "n, s = s, n", "_ = &i", "if h%2 == 0 { var z [3]int; z[1] = 4; h += int64(z[1]) }",
 		) + "\n")
 	}
 	return b.String()
