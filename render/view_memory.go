@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/gander-go/gander/profiler/analyze"
 	"github.com/gander-go/gander/profiler/trace"
@@ -29,7 +30,7 @@ func (r *report) memory() error {
 			return err
 		}
 		parts = append(parts, p)
-		r.showCurve(g, i == 0)
+		r.showCurve(g, s.Name+" ", i == 0)
 		parts = append(parts, r.spaceTables(s)...)
 	}
 	if len(m.Heap) > 0 {
@@ -42,16 +43,24 @@ func (r *report) memory() error {
 			return err
 		}
 		parts = append(parts, p)
-		r.showCurve(g, len(m.Spaces) == 0)
+		r.showCurve(g, "", len(m.Spaces) == 0)
 	}
 	r.view(ViewMemory, "Memory", parts...)
 	return nil
 }
 
-func (r *report) showCurve(g *Graph, print bool) {
+// showCurve draws a curve, and writes it as text with prefix before the name of each series.
+func (r *report) showCurve(g *Graph, prefix string, print bool) {
 	pic := g.picture(r.base, r.end)
 	r.picture(pic)
-	r.text.WriteString(g.text())
+	lines := *g
+	lines.Series = slices.Clone(g.Series)
+	for i := range lines.Series {
+		if prefix != "" {
+			lines.Series[i].Name = prefix + strings.ToLower(lines.Series[i].Name)
+		}
+	}
+	r.text.WriteString(lines.text())
 	if print {
 		r.paper = append(r.paper, pic)
 	}

@@ -43,6 +43,9 @@ func (b *memoryBuilder) build(s *spaceEvents) MemorySpace {
 	out := MemorySpace{Space: s.Space, Device: s.Device, Name: "CPU"}
 	if s.Space == trace.MemOther {
 		out.Name = "other"
+		if !slices.ContainsFunc(s.events, func(i int32) bool { return b.t.Strings.Get(b.t.Memory[i].Name) != "pinned memory" }) {
+			out.Name = "pinned host" // of CUDA's: all that there is of this kind in Go programs
+		}
 	}
 	if d := s.Device; d >= 0 && int(d) < len(b.t.Devices) {
 		out.Name = fmt.Sprintf("GPU%d", b.t.Devices[d].ID)

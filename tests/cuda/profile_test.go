@@ -185,7 +185,7 @@ func checkText(t *testing.T, text string, kernels int64) {
 	for _, w := range []string{
 		`(?m)^Name .*CUDA total +Self CUDA +.*CUDA mem +Self CUDA mem +Calls$`, `(?ms)^upload .*^launch .*^driver\.\(\*Context\)\.NewStream`,
 		`(?m)^saxpy .* 12$`, `(?m)^scale\(float\*, int, float\) .* 3$`, `(?m)^Memcpy HtoD \(Pageable -> Device\) .* 3$`, `(?m)^Memcpy HtoD \(Pinned -> Device\) .* 3$`,
-		`(?m)^Memcpy DtoH \(Device -> Pinned\) .* 3$`, `(?m)^Self CUDA time total: `, `(?m)Reserved .*peak 3\.00 MiB`,
+		`(?m)^Memcpy DtoH \(Device -> Pinned\) .* 3$`, `(?m)^Self CUDA time total: `, `(?m)^GPU0 reserved .*peak 3\.00 MiB`, `(?m)^pinned host allocated .*peak 1\.00 MiB`,
 	} {
 		if !regexp.MustCompile(w).MatchString(text) {
 			t.Errorf("the profile has nothing like %s:\n%s", w, text)
