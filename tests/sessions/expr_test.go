@@ -73,6 +73,8 @@ func (x ref) check(sc *scope) (typ, bool) {
 		return s.typ, true
 	case isConst:
 		return constType(sc.w, s)
+	case isFunc:
+		panic(unplayable{}) // a function as a value
 	}
 	return typ{}, false
 }

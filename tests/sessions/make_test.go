@@ -73,7 +73,7 @@ func (k *maker) int(depth int) expr {
 				return x
 			}
 		case 8:
-			if l := k.vars(tStruct, tPair); len(l) > 0 {
+			if l := k.vars(tStruct, tPair, tPtr); len(l) > 0 {
 				name := pick(k, l...)
 				return field{ref{name}, k.fieldOf(k.m.ns[name].typ)}
 			}
@@ -116,7 +116,7 @@ func (k *maker) callInt(depth int) expr {
 		if k.level > 0 && k.level < 3 {
 			return nil
 		}
-		if l := k.vars(tStruct); len(l) > 0 {
+		if l := k.vars(tStruct, tPtr); len(l) > 0 {
 			name := pick(k, l...)
 			m := pick(k, "M1", "M2")
 			if k.m.w.methods[k.m.ns[name].typ.sym][m] != nil || k.chance(5) {
@@ -395,7 +395,7 @@ func (k *maker) method(t string) decl {
 
 // change makes a statement that changes a variable; nil when there is none to change.
 func (k *maker) change() stmt {
-	l := k.vars(tInt, tString, tInts, tCounts, tStruct, tAny, tPair)
+	l := k.vars(tInt, tString, tInts, tCounts, tStruct, tAny, tPair, tPtr)
 	if len(l) == 0 {
 		return nil
 	}
@@ -419,7 +419,7 @@ func (k *maker) change() stmt {
 	case tPair:
 		return assign{field{ref{name}, pick(k, "A", "B")}, "+", k.int(2)}
 	}
-	if k.chance(30) && s.typ.sym == k.m.ns[s.typ.sym.name] {
+	if k.chance(30) && s.typ.kind == tStruct && s.typ.sym == k.m.ns[s.typ.sym.name] {
 		return assign{ref{name}, "", k.composite(tref{tStruct, s.typ.sym.name}, 2)}
 	}
 	return assign{field{ref{name}, k.fieldOf(s.typ)}, pick(k, "", "+"), k.int(2)}
@@ -448,6 +448,9 @@ func (k *maker) definition() *define {
 			d.typ, d.x = t, k.composite(t, 2)
 			if k.chance(20) {
 				d.typ, d.short = tref{kind: tAny}, false
+			} else if k.chance(30) {
+				d.typ.kind = tPtr
+				d.x = k.composite(d.typ, 2)
 			}
 			break
 		}
@@ -513,7 +516,7 @@ func (k *maker) statement() stmt {
 				return print{[]expr{call{pick(k, l...), []expr{k.int(1)}}}}
 			}
 		case 8:
-			if l := k.vars(tStruct); len(l) > 0 {
+			if l := k.vars(tStruct, tPtr); len(l) > 0 {
 				name := pick(k, l...)
 				m := pick(k, "P1", "P2")
 				if k.m.w.methods[k.m.ns[name].typ.sym][m] != nil || k.chance(5) {
