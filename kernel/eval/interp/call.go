@@ -40,13 +40,8 @@ func (l *lowering) callee(fun ast.Expr) string {
 		}
 		switch obj := l.c.Info.Uses[f].(type) {
 		case *types.Func:
-			sym := l.c.Symbol(obj)
-			if sym == nil || sym.Name != f.Name || sym.Kind != check.FuncSymbol {
-				refuse("calls an older version of %s", f.Name)
-			}
 			l.use(callFunction)
-			l.names["F_"+sym.Name] = true
-			return session + ".F_" + sym.Name
+			return l.function(f, obj)
 		case *types.Var:
 			l.use(callValue)
 			return l.ident(f)
@@ -77,6 +72,19 @@ func (l *lowering) callee(fun ast.Expr) string {
 	}
 	refuse("calls something that is not trusted to the interpreter")
 	return ""
+}
+
+// function is a function of the session.
+func (l *lowering) function(id *ast.Ident, obj *types.Func) string {
+	sym := l.c.Symbol(obj)
+	if sym == nil || sym.Name != id.Name || sym.Kind != check.FuncSymbol {
+		refuse("uses an older version of %s", id.Name)
+	}
+	if obj.Signature().TypeParams().Len() > 0 {
+		refuse("uses the generic function %s as a value", id.Name)
+	}
+	l.names["F_"+sym.Name] = true
+	return session + ".F_" + sym.Name
 }
 
 // method lowers the callee of a method call on an operand whose type was compiled.

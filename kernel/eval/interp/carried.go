@@ -31,7 +31,8 @@ var (
 // as they are spelled. The session process has no other way to make one.
 var Instances = map[string]map[string][]string{
 	"slices": join(
-		of(lists(comparable), "Clip", "Clone", "Compact", "Concat", "Contains", "Delete", "Equal", "Grow", "Index", "Insert", "Repeat", "Replace", "Reverse", "Values"),
+		of(lists(comparable), "Clip", "Clone", "Compact", "Concat", "Contains", "Delete", "Equal", "Grow", "Index", "Insert", "Repeat", "Replace", "Reverse", "Values",
+			"ContainsFunc", "DeleteFunc", "IndexFunc", "IsSortedFunc", "MaxFunc", "MinFunc", "SortFunc", "SortStableFunc"),
 		of(lists(ordered), "BinarySearch", "Compare", "IsSorted", "Max", "Min", "Sort"),
 		of(comparable, "Collect"),
 		of(ordered, "Sorted"),

@@ -83,7 +83,8 @@ func (l *lowering) ident(id *ast.Ident) string {
 		l.use(localVariable)
 		return id.Name
 	case *types.Func:
-		refuse("uses the function %s as a value", id.Name)
+		l.use(functionValue)
+		return l.function(id, obj)
 	}
 	refuse("uses the name %s", id.Name)
 	return ""
@@ -253,10 +254,17 @@ func (l *lowering) inMemory(e ast.Expr) bool {
 func (l *lowering) selector(e *ast.SelectorExpr) string {
 	if id, ok := e.X.(*ast.Ident); ok {
 		if pn, ok := l.c.Info.Uses[id].(*types.PkgName); ok {
-			if _, ok := l.c.Info.Uses[e.Sel].(*types.Var); !ok {
+			switch obj := l.c.Info.Uses[e.Sel].(type) {
+			case *types.Var:
+				l.use(packageVariable)
+			case *types.Func:
+				if obj.Signature().TypeParams().Len() > 0 {
+					refuse("uses the generic function %s.%s as a value", id.Name, e.Sel.Name)
+				}
+				l.use(functionValue)
+			default:
 				refuse("uses %s.%s as a value", id.Name, e.Sel.Name)
 			}
-			l.use(packageVariable)
 			return l.pkg(pn.Imported()) + "." + e.Sel.Name
 		}
 	}

@@ -3,6 +3,7 @@ package interp
 import (
 	"context"
 	"go/types"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -59,14 +60,15 @@ func (anyTables) Table(context.Context, *types.Package, bool) (Table, error) {
 }
 func (anyTables) BuildTable(*types.Package) {}
 
-// constructsOf are what the interpreted cells of a program rely on.
+// constructsOf are what the interpreted cells of a program rely on. Cells that need a table count for nothing else: in auto mode they may be
+// compiled.
 func constructsOf(t *testing.T, m *mods.Modules, file string) map[construct]bool {
 	t.Helper()
 	data, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	used := map[construct]bool{}
+	used, foreign := map[construct]bool{}, false
 	s, e := check.New(m), New(Options{Tables: anyTables{}})
 	parts := strings.Split(string(data), "\n-- ")
 	for i, part := range parts[1:] {
@@ -79,11 +81,16 @@ func constructsOf(t *testing.T, m *mods.Modules, file string) map[construct]bool
 			continue
 		}
 		if l, err := e.lower(c, check.BuildOptions{}); err == nil && len(c.Steps) > 0 {
-			for u := range l.used {
-				used[u] = true
+			if l.used[foreignPackage] {
+				foreign = true
+				clear(l.used)
 			}
+			maps.Copy(used, l.used)
 		}
 		s.Commit(c, -1)
+	}
+	if foreign && len(used) > 0 {
+		used[foreignPackage] = true
 	}
 	return used
 }

@@ -45,6 +45,7 @@ const (
 	typeSwitch
 	callFunction
 	callValue
+	functionValue
 	callPackage
 	callGeneric
 	foreignPackage
@@ -136,6 +137,7 @@ var constructNames = [...]string{
 	typeSwitch:          "type switches",
 	callFunction:        "calls of session functions",
 	callValue:           "calls of function values",
+	functionValue:       "functions as values",
 	callPackage:         "calls of package functions",
 	callGeneric:         "calls of generic functions of packages",
 	foreignPackage:      "packages whose tables are built",
