@@ -435,36 +435,6 @@ func TestTimeUnitHoldsInLiveTables(t *testing.T) {
 	clean(t, p)
 }
 
-// TestMillionEvents opens the page of a million events. It bounds work per paint and sizes, which do not depend on how
-// busy the machine is the way frame times do.
-func TestMillionEvents(t *testing.T) {
-	if raceEnabled {
-		t.Skip("a million events under the race detector test only patience")
-	}
-	b := rendertest.Open(t)
-	tr := large(1_000_000)
-	var buf bytes.Buffer
-	must(t, Page(&buf, []*trace.Trace{tr}, Options{}))
-	if buf.Len() > 20<<20 {
-		t.Errorf("the page is %d bytes", buf.Len())
-	}
-	p := open(t, b, buf.String(), rendertest.View{})
-	settle(t, p)
-	loaded := eval[float64](t, p, "performance.now()")
-	eval[bool](t, p, partOf("timeline"))
-	took := eval[float64](t, p, "performance.now()") - loaded
-	work := eval[[]float64](t, p, `(()=>{const w=[];for(let i=0;i<120;i++){const f=i%40/40,d=it.model.end*(i<40?1-.9*f:i<80?.1:.5);it.go(it.model.end*.3*f,it.model.end*.3*f+d);it.paint();w.push(it.work)}w.sort((a,b)=>a-b);return [w[60],w[114]]})()`)
-	find := eval[float64](t, p, `(()=>{const t=performance.now();it.search('kernel_39');it.step(1);return performance.now()-t})()`)
-	t.Logf("page %.1f MB; open %.0f ms, timeline %.0f ms more; paint %.1f ms median, %.1f ms p95; search and jump %.1f ms", float64(buf.Len())/1e6, loaded, took, work[0], work[1], find)
-	if n := eval[int](t, p, "it.model.D.n"); n < 900_000 {
-		t.Errorf("%d events", n)
-	}
-	if work[0] > 16 {
-		t.Errorf("a paint takes %.1f ms", work[0])
-	}
-	clean(t, p)
-}
-
 // TestThemes checks that drawings follow the system's scheme, and the host's theme when it changes.
 func TestThemes(t *testing.T) {
 	b := rendertest.Open(t)

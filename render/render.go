@@ -32,6 +32,8 @@ type report struct {
 	advise []analyze.Advice
 
 	functions []analyze.FunctionReport
+	pathFound *analyze.PathReport
+	pathDone  bool
 }
 
 func newReport(t *trace.Trace, o Options, c *container, page bool) *report {

@@ -106,7 +106,7 @@ func TestSizes(t *testing.T) {
 	if len(b.PNG) > 300_000 || len(b.JSON) > 100_000 {
 		t.Errorf("png %d bytes, json %d bytes", len(b.PNG), len(b.JSON))
 	}
-	_, rows, _, err := buildTimeline(large(200_000), notebookBudget, nil)
+	_, rows, _, err := buildTimeline(large(200_000), notebookBudget, nil, nil)
 	must(t, err)
 	if n := len(timelinePicture(large(200_000), rows).svg()); n > 60_000 {
 		t.Errorf("the static timeline takes %d bytes", n)
@@ -116,7 +116,7 @@ func TestSizes(t *testing.T) {
 func TestBudget(t *testing.T) {
 	tr := large(200_000)
 	for _, budget := range []int{100 << 20, 900_000, 300_000, 60_000} {
-		part, _, blob, err := buildTimeline(tr, budget, nil)
+		part, _, blob, err := buildTimeline(tr, budget, nil, nil)
 		must(t, err)
 		if len(blob) > budget {
 			t.Errorf("budget %d: %d bytes", budget, len(blob))
@@ -178,7 +178,7 @@ func TestDeepRecursion(t *testing.T) {
 		}
 	}
 	must(t, tr.Validate())
-	part, rows, _, err := buildTimeline(tr, pageBudget, nil)
+	part, rows, _, err := buildTimeline(tr, pageBudget, nil, nil)
 	must(t, err)
 	for _, rt := range rows {
 		if len(rt.rows) != maxRows {
@@ -448,22 +448,5 @@ func BenchmarkPageOfMillion(b *testing.B) {
 			b.Fatal(err)
 		}
 		b.ReportMetric(float64(buf.Len())/1e6, "MB")
-	}
-}
-
-func TestShorten(t *testing.T) {
-	for in, want := range map[string]string{
-		"github.com/gander-go/gander/profiler/analyze.(*index).fractional":                  "analyze.(*index).fractional",
-		"github.com/gander-go/gander/profiler/kineto.endOfValue":                            "kineto.endOfValue",
-		"slices.pdqsortCmpFunc[go.shape.struct { example.org/m/p.X int }]":                  "slices.pdqsortCmpFunc[go.shape.struct { example.org/m/p.X int }]",
-		"runtime.(*mheap).allocNeedsZero":                                                   "runtime.(*mheap).allocNeedsZero",
-		"void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor>(int, T)": "vectorized_elementwise_kernel<4, AddFunctor>",
-		"torch/nn/modules/module.py(1194): _call_impl":                                      "torch/nn/modules/module.py(1194): _call_impl",
-		"void (anonymous namespace)::softmax_warp_forward<float, float>(float*, int)":       "softmax_warp_forward<float, float>",
-		"Memcpy HtoD (Pageable -> Device)":                                                  "Memcpy HtoD (Pageable -> Device)",
-	} {
-		if got := shorten(in); got != want {
-			t.Errorf("%q: %q, want %q", in, got, want)
-		}
 	}
 }

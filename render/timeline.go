@@ -27,7 +27,8 @@ type timelinePart struct {
 	Classes []string            `json:"classes"`
 	Args    []map[string]string `json:"args"` // index 0 is nil
 	Tracks  []timelineTrack     `json:"tracks"`
-	Marks   [][3]any            `json:"marks"` // steps: start, end, name
+	Marks   [][3]any            `json:"marks"`          // steps: start, end, name
+	Path    []uint32            `json:"path,omitempty"` // events of the critical path, each as its distance from the one before
 }
 
 type timelineTrack struct {
@@ -52,13 +53,14 @@ type timelineBuilder struct {
 	ids    map[[2]uint32]uint32 // string id and category to name, to avoid hashing text per event
 	args   map[string]uint32
 	perArg map[[2]uint32]uint32 // kind and index of a side table
+	path   []int32              // slices of the critical path
 	part   timelinePart
 }
 
 // buildTimeline lays out and packs the events of t within budget bytes of base64, made coarser as far as that takes.
-// The note of the part says what was done. steps are drawn as a band of their own.
-func buildTimeline(t *trace.Trace, budget int, steps []Mark) (*timelinePart, []*rowTrack, string, error) {
-	b := &timelineBuilder{t: t, base: t.Meta.Start, names: map[nameKey]uint32{}, ids: map[[2]uint32]uint32{}, args: map[string]uint32{"": 0}, perArg: map[[2]uint32]uint32{}}
+// The note of the part says what was done. steps are drawn as a band of their own; path is the slices of the critical path.
+func buildTimeline(t *trace.Trace, budget int, steps []Mark, path []int32) (*timelinePart, []*rowTrack, string, error) {
+	b := &timelineBuilder{t: t, base: t.Meta.Start, path: path, names: map[nameKey]uint32{}, ids: map[[2]uint32]uint32{}, args: map[string]uint32{"": 0}, perArg: map[[2]uint32]uint32{}}
 	b.part.K, b.part.Args = "timeline", []map[string]string{nil}
 	b.part.Classes = classNames[:]
 	rows, crowded := layRows(t, b.name, b.arg, b.instant)
@@ -173,8 +175,31 @@ func (b *timelineBuilder) pack(rows []*rowTrack, tick uint32) *packedTimeline {
 			p.Flows = append(p.Flows, [2]uint32{uint32(x - 1), uint32(y - 1)})
 		}
 	}
+	b.part.Path = b.packPath(at)
 	slices.SortFunc(p.Flows, func(x, y [2]uint32) int { return cmp.Or(cmp.Compare(x[0], y[0]), cmp.Compare(x[1], y[1])) })
 	return p
+}
+
+// maxPath bounds the events of a critical path that are marked.
+const maxPath = 200_000
+
+// packPath turns the slices of the path into distances between packed events; at has each slice's event plus one.
+func (b *timelineBuilder) packPath(at []int32) []uint32 {
+	if len(b.path) > maxPath {
+		return nil
+	}
+	var out []uint32
+	for _, i := range b.path {
+		if at[i] > 0 {
+			out = append(out, uint32(at[i]-1))
+		}
+	}
+	slices.Sort(out)
+	out = slices.Compact(out)
+	for k := len(out) - 1; k > 0; k-- {
+		out[k] -= out[k-1]
+	}
+	return out
 }
 
 func (b *timelineBuilder) name(s *trace.Slice) uint32 {

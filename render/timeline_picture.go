@@ -171,7 +171,7 @@ func Timeline(t *trace.Trace, o Options) (Bundle, error) {
 	if budget == 0 {
 		budget = notebookBudget
 	}
-	part, rows, blob, err := buildTimeline(t, budget, nil)
+	part, rows, blob, err := buildTimeline(t, budget, nil, nil)
 	if err != nil {
 		return Bundle{}, err
 	}

@@ -11,7 +11,7 @@ func (r *report) timeline() error {
 	if len(r.t.Slices) == 0 && len(r.t.Instants) == 0 {
 		return nil
 	}
-	part, rows, blob, err := buildTimeline(r.t, r.budget(), r.steps)
+	part, rows, blob, err := buildTimeline(r.t, r.budget(), r.steps, r.critical())
 	if err != nil {
 		return err
 	}

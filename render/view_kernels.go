@@ -189,9 +189,25 @@ func (r *report) deviceTime() []any {
 	return parts
 }
 
+// path is the critical path of the first step, nil without recorded synchronisation.
+func (r *report) path() *analyze.PathReport {
+	if !r.pathDone {
+		r.pathDone, r.pathFound = true, r.a.StepPath(analyze.Exact)
+	}
+	return r.pathFound
+}
+
+// critical are the slices on the critical path.
+func (r *report) critical() []int32 {
+	if p := r.path(); p != nil {
+		return p.Critical
+	}
+	return nil
+}
+
 // criticalPath shows what the longest chain of dependent work is made of.
 func (r *report) criticalPath() []any {
-	path := r.a.StepPath(analyze.Exact)
+	path := r.path()
 	if path == nil || len(path.Edges) == 0 {
 		return nil
 	}

@@ -19,7 +19,9 @@ function timelineModel(doc, D) {
   m.trackOf = g => m.row[m.rowOf(g)][0];
   // Busy ns of row r before time t.
   m.busy = (r, t) => { const i = upper(D.S, t, off[r], off[r + 1]) - 1; return i < off[r] ? 0 : D.C[i] + Math.min(t, D.E[i]) - D.S[i]; };
-  m.on = n => (!m.match || m.match[n]) && !m.mute.has(m.cls[n]);
+  if (doc.path) { m.path = new Uint32Array(doc.path.length); let g = 0; doc.path.forEach((d, k) => { m.path[k] = g += d; }); } // events of the critical path, in order
+  m.onPath = g => { const k = lower(m.path, g, 0, m.path.length); return m.path[k] === g; };
+  m.on = (n, g) => (!m.match || m.match[n]) && !m.mute.has(m.cls[n]) && (!m.pathOnly || m.onPath(g));
   m.show = [0, m.end];
   return m;
 }
@@ -95,7 +97,7 @@ function timelinePainter(m, cv, root, scroller) {
       any = true;
       const x0 = (S[i] - T0) * k, x1 = (E[i] - T0) * k;
       if (x1 - x0 >= 1.5) {
-        const a = x0 < 0 ? 0 : Math.round(x0), b = x1 > pw ? pw : Math.round(x1), n = N[i], on = m.on(n);
+        const a = x0 < 0 ? 0 : Math.round(x0), b = x1 > pw ? pw : Math.round(x1), n = N[i], on = m.on(n, i);
         line.fill(on ? col[n] : dimmed[n], a, b);
         if (b - a > 3 && x1 <= pw) line[b - 1] = bg;
         if (b - a > 22 * p.dpr && on) labels.push(a / p.dpr, y, (b - a) / p.dpr, n);
@@ -114,10 +116,11 @@ function timelinePainter(m, cv, root, scroller) {
       const stride = Math.max(1, (j - i) >> 3);
       for (let s = i; s < j; s += stride) {
         if (E[s] - S[s] > E[best] - S[best]) best = s;
-        if (hit < 0 && m.match && m.on(N[s])) hit = s;
+        if (hit < 0 && m.match && m.on(N[s], s)) hit = s;
       }
+      if (m.pathOnly) { const g = m.path[lower(m.path, i, 0, m.path.length)]; if (g < j && m.on(N[g], g)) hit = g; }
       if (hit >= 0) best = hit;
-      const n = N[best], on = m.on(n), full = C[j - 1] + E[j - 1] - S[j - 1] - C[i], cover = on ? clamp(full * k, .35, 1) : clamp(full * k, .2, 1), c = on ? col[n] : dimmed[n];
+      const n = N[best], on = m.on(n, best), full = C[j - 1] + E[j - 1] - S[j - 1] - C[i], cover = on ? clamp(full * k, .35, 1) : clamp(full * k, .2, 1), c = on ? col[n] : dimmed[n];
       if (x < pw) line[x] = (255 << 24 | b2 + ((c >> 16 & 255) - b2) * cover << 16 | b1 + ((c >> 8 & 255) - b1) * cover << 8 | b0 + ((c & 255) - b0) * cover) >>> 0;
       i = j;
     }

@@ -61,6 +61,7 @@ function timeline(root, doc, u8, bus) {
     const t = m.tracks[m.trackOf(g)], self = selfTime(g), rows = [
       ['Duration', fmtTime(E[g] - S[g])], self != null && ['Self', fmtTime(self)], ['Start', fmtTime(S[g])], ['Track', t.name + (t.proc ? ' · ' + t.proc : '')], ['Category', m.cls[N[g]]],
       ['This name', `${group(m.count[N[g]])} ${m.count[N[g]] === 1 ? 'event' : 'events'}, ${fmtTime(m.time[N[g]])} in all`],
+      m.path && m.onPath(g) && ['Critical path', 'on it'],
       ...Object.entries(A[g] ? doc.args[A[g]] : {}),
     ].filter(Boolean);
     const links = (m.flows.get(g) || []).slice(0, 12).map(f => {
@@ -158,10 +159,11 @@ function timeline(root, doc, u8, bus) {
   }
 
   // --- toolbar
+  const path = m.path && button('Critical path', 'Fade everything that is not on the critical path', () => { m.pathOnly = !m.pathOnly; path.setAttribute('aria-pressed', m.pathOnly); p.draw(); }, { 'aria-pressed': 'false' });
   const legend = el('div', { class: 'gpk-legend', role: 'group', 'aria-label': 'Categories' }), present = [...new Set(m.cls.filter((_, i) => m.count[i]))];
   const paintLegend = () => { const dark = theme(root).dark; legend.replaceChildren(...present.map(c => button(c, `Show or fade ${c} events`, () => { m.mute.has(c) ? m.mute.delete(c) : m.mute.add(c); paintLegend(); p.draw(); }, { class: 'gpk-key', style: '--c:' + classColor(c, 3, dark), 'aria-pressed': String(!m.mute.has(c)) }))); };
   root.replaceChildren(
-    el('div', { class: 'gpk-bar', role: 'toolbar', 'aria-label': 'Timeline tools' }, q, button('‹', 'Previous match (Shift+Enter)', () => step(-1)), button('›', 'Next match (Enter)', () => step(1)), info, el('span', { class: 'gpk-grow' }),
+    el('div', { class: 'gpk-bar', role: 'toolbar', 'aria-label': 'Timeline tools' }, q, button('‹', 'Previous match (Shift+Enter)', () => step(-1)), button('›', 'Next match (Enter)', () => step(1)), info, el('span', { class: 'gpk-grow' }), path || null,
       button('+', 'Zoom in (W)', () => zoom(.6, middle())), button('−', 'Zoom out (S)', () => zoom(1 / .6, middle())), button('Fit', 'Show everything (0)', fit), button('Open all', 'Show all rows of all tracks', () => openAll(true)), button('Close all', 'One row per track', () => openAll(false)), trackList(),
       button('Save trace', 'Download as Chrome trace JSON, for Perfetto or speedscope', () => download('trace.json', save()))),
     ...(doc.note ? [el('p', { class: 'gpk-note', textContent: doc.note })] : []), legend, scroller, el('p', { class: 'gpk-hint', textContent: 'Ctrl+wheel zooms, drag pans, Shift+drag measures, click selects; W A S D, 0 fit, F focus, / search, ← → next event, Esc clears' }), detail, tip);
