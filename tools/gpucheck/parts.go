@@ -36,7 +36,7 @@ func parts() []part {
 		{"memory", 30 * time.Second, memoryKinds},
 		{"compiler", 40 * time.Second, compiler},
 		{"overhead", 60 * time.Second, measureOverhead},
-		{"torch", 120 * time.Second, compareTorch},
+		{"torch", 150 * time.Second, compareTorch},
 	}
 }
 

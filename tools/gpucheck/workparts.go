@@ -127,40 +127,56 @@ func record(f func() error) (*trace.Trace, error) {
 	return p.Trace(), errors.Join(err, p.Trace().Validate(), problems(p.Trace()))
 }
 
-// graphs launches a captured graph, each launch in a span of its own.
+// graphs launches captured graphs, each launch in a span of its own: one that was captured before CUPTI was attached, and one
+// that was captured under the profiler.
 func graphs(r *Report, _ options) error {
 	w, err := prepared()
 	if err != nil {
 		return err
 	}
-	const name, launches, nodes = "launches of a graph", 3, 4
-	g, err := w.stream.Capture(func() error {
-		return errors.Join(w.spin.Launch(driver.Launch{Stream: w.stream}, int64(50*time.Microsecond)), w.sum.Fill(0, w.stream),
-			w.saxpy.Launch(driver.Over(elements, 256).On(w.stream), int32(elements), float32(0), w.x, w.y), w.y.Part(0, 1).CopyFromBuffer(w.x.Part(0, 1), w.stream))
-	})
-	if err != nil {
-		r.add(name, err, "")
-		return nil
+	const launches, nodes = 3, 4
+	capture := func() (*driver.Graph, error) {
+		return w.stream.Capture(func() error {
+			return errors.Join(w.spin.Launch(driver.Launch{Stream: w.stream}, int64(50*time.Microsecond)), w.sum.Fill(0, w.stream),
+				w.saxpy.Launch(driver.Over(elements, 256).On(w.stream), int32(elements), float32(0), w.x, w.y), w.y.Part(0, 1).CopyFromBuffer(w.x.Part(0, 1), w.stream))
+		})
 	}
-	t, err := record(func() (err error) {
+	launch := func(g *driver.Graph) (err error) {
 		for n := range launches {
 			err = errors.Join(err, in(fmt.Sprint("launch ", n), func() error { return g.Launch(w.stream) }))
 		}
 		return errors.Join(err, w.stream.Synchronize())
-	})
-	if err == nil {
-		got, want := bySpan(t), map[string]int{}
-		for n := range launches {
-			want[fmt.Sprint("launch ", n)] = nodes
-		}
-		err = differs(want, got)
-		for i := range t.Slices {
-			if s := &t.Slices[i]; t.Class(s) == trace.ClassKernel && t.Kernels[s.Args].GraphID < 1 && err == nil {
-				err = fmt.Errorf("%s is of no graph", t.Name(s))
+	}
+	check := func(name string, t *trace.Trace, err error) {
+		if err == nil {
+			want := map[string]int{}
+			for n := range launches {
+				want[fmt.Sprint("launch ", n)] = nodes
+			}
+			err = differs(want, bySpan(t))
+			for i := range t.Slices {
+				if s := &t.Slices[i]; t.Class(s) == trace.ClassKernel && t.Kernels[s.Args].GraphID < 1 && err == nil {
+					err = fmt.Errorf("%s is of no graph", t.Name(s))
+				}
 			}
 		}
+		r.add(name, err, "%d launches of %d nodes, each tied to its span", launches, nodes)
 	}
-	r.add(name, err, "%d launches of %d nodes, each tied to its span", launches, nodes)
+	g, err := capture()
+	if err != nil {
+		r.add("launches of a graph", err, "")
+		return nil
+	}
+	t, err := record(func() error { return launch(g) })
+	check("launches of an older graph", t, err)
+	t, err = record(func() error {
+		g, err := capture()
+		if err != nil {
+			return err
+		}
+		return launch(g)
+	})
+	check("launches of a graph", t, err)
 	return nil
 }
 
