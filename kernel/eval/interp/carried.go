@@ -38,9 +38,9 @@ var Instances = map[string]map[string][]string{
 		of(ordered, "Sorted"),
 	),
 	"maps": join(
-		of(maps(1, slices.Concat(keyed, keyedLists)), "Clone", "Keys", "Values"),
-		of(maps(2, slices.Concat(keyed, keyedLists)), "Copy"),
-		of(maps(2, keyed), "Equal"),
+		of(keyedTypes(1, slices.Concat(keyed, keyedLists)), "Clone", "Keys", "Values"),
+		of(keyedTypes(2, slices.Concat(keyed, keyedLists)), "Copy"),
+		of(keyedTypes(2, keyed), "Equal"),
 	),
 	"cmp":          join(of(ordered, "Compare", "Less"), of(comparable, "Or")),
 	"math/rand/v2": of([]string{"int", "int32", "int64", "uint8", "uint64", "time.Duration"}, "N"),
@@ -73,8 +73,8 @@ func lists(elems []string) (args []string) {
 	return args
 }
 
-// maps are the arguments of functions over n types M ~map[K]V.
-func maps(n int, kvs [][2]string) (args []string) {
+// keyedTypes are the arguments of functions over n types M ~map[K]V.
+func keyedTypes(n int, kvs [][2]string) (args []string) {
 	for _, kv := range kvs {
 		args = append(args, strings.Repeat("map["+kv[0]+"]"+kv[1]+", ", n)+kv[0]+", "+kv[1])
 	}
