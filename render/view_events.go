@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/gander-go/gander/profiler/analyze"
 )
@@ -108,12 +109,17 @@ func (r *report) problems() error {
 	p := &advicePart{partHead: partHead{K: "advice", Title: "Problems", Note: "What was lost or repaired on the way from the program to this report."}, Items: []adviceItem{}}
 	r.heading("Problems")
 	r.still.WriteString("<ul>\n")
-	r.text.WriteString("\nProblems:\n")
+	told := strings.Contains(r.text.String(), "\nNote: ") // the table has said the same
+	if !told {
+		r.text.WriteString("\nProblems:\n")
+	}
 	for _, q := range r.t.Problems {
 		title := fmt.Sprintf("%s (%s)", q.Kind, formatCount(float64(q.Count)))
 		p.Items = append(p.Items, adviceItem{"warning", title, q.Text, q.Remedy, [][2]string{}})
 		fmt.Fprintf(&r.still, "<li><b>%s</b>: %s %s</li>\n", escape(title), escape(q.Text), escape(q.Remedy))
-		fmt.Fprintf(&r.text, "- %s: %s %s\n", oneLine(title), oneLine(q.Text), oneLine(q.Remedy))
+		if !told {
+			fmt.Fprintf(&r.text, "- %s: %s %s\n", oneLine(title), oneLine(q.Text), oneLine(q.Remedy))
+		}
 	}
 	r.still.WriteString("</ul>\n")
 	r.view(ViewProblems, "Problems", p)

@@ -31,8 +31,16 @@ const (
 //  1. Each frame gets its plain name, and the part it plays.
 //  2. The prefix tree is walked from the roots: frames of the process are left out, the first one of the recording takes
 //     all that it calls, and a literal that is called where it is written is part of what it is written in.
+//     Tracks that are named after the function of a goroutine get the plain name too.
 //  3. Everything that refers to a stack is moved to its new one.
 func Plain(t *trace.Trace, number func(string) string) {
+	for i := range t.Tracks {
+		if k := &t.Tracks[i]; strings.Contains(k.Name, "gander/") {
+			k.Name = strings.ReplaceAll(trackFunc.ReplaceAllString(k.Name, ""), "G__", "")
+			k.Name = strings.Replace(k.Name, session+"rt.Do.func1", "(the cell)", 1)
+			k.Name = strings.Replace(k.Name, session, "(session) ", 1)
+		}
+	}
 	frames, any := classify(t, number)
 	if !any || len(t.Stacks) == 0 {
 		return
@@ -113,8 +121,9 @@ type frame struct {
 }
 
 var (
-	cellFunc = regexp.MustCompile(`^gander/[ds][0-9a-f]{20}\.`)
-	suffix   = regexp.MustCompile(`(\.func\d+(\.\d+)*(\.gowrap\d+)?|\.gowrap\d+|\.deferwrap\d+)$`)
+	trackFunc = regexp.MustCompile(`\bgander/[ds][0-9a-f]{20}\.`)
+	cellFunc  = regexp.MustCompile(`^gander/[ds][0-9a-f]{20}\.`)
+	suffix    = regexp.MustCompile(`(\.func\d+(\.\d+)*(\.gowrap\d+)?|\.gowrap\d+|\.deferwrap\d+)$`)
 )
 
 // classify finds out about the frames; any is false when no frame belongs to a cell or to the process.

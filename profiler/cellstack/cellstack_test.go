@@ -70,6 +70,9 @@ func TestPlain(t *testing.T) {
 	tr.Ops = []trace.OpArgs{{}, {Stack: ids[0]}}
 	tr.Calls = []trace.CallArgs{{}, {Stack: ids[0]}}
 	tr.Memory = []trace.MemEvent{{Stack: ids[0]}}
+	for _, name := range []string{"goroutine 7 gander/d31407f03319abd4db276.G__pipeline.func1 states", "goroutine 8 " + do, "goroutine 9 runtime.bgsweep"} {
+		tr.Tracks = append(tr.Tracks, trace.Track{Name: name})
+	}
 	for pass := range 2 {
 		Plain(tr, number)
 		for i, tt := range tests {
@@ -79,6 +82,11 @@ func TestPlain(t *testing.T) {
 		}
 		if s := tr.Samples[0].Stack; tr.Ops[1].Stack != s || tr.Calls[1].Stack != s || tr.Memory[0].Stack != s {
 			t.Errorf("pass %d: stacks of operators, calls and memory are not those of samples", pass)
+		}
+	}
+	for i, want := range []string{"goroutine 7 pipeline.func1 states", "goroutine 8 (the cell)", "goroutine 9 runtime.bgsweep"} {
+		if tr.Tracks[i].Name != want {
+			t.Errorf("track %q, want %q", tr.Tracks[i].Name, want)
 		}
 	}
 	if f := tr.Frames[tr.Stacks[tr.Samples[0].Stack].Frame]; f.Line != 0 && tr.Strings.Get(f.File) == cell {

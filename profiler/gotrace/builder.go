@@ -59,6 +59,9 @@ type goroutine struct {
 	track   trace.TrackID
 	line    *line
 	regions []openRegion
+
+	named    bool   // it began while the trace was taken
+	function string // that it began with
 }
 
 type openRegion struct {
@@ -248,6 +251,7 @@ func (b *builder) name(id xtrace.GoID, g *goroutine, s xtrace.Stack) {
 	for f := range s.Frames() {
 		outer = f.Func
 	}
+	g.named, g.function = outer != "", outer
 	number := "goroutine " + strconv.FormatInt(int64(id), 10)
 	if k := &b.t.Tracks[g.track]; outer != "" && k.Name == number {
 		k.Name += " " + outer

@@ -3,6 +3,7 @@ package gotrace
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/gander-go/gander/profiler/trace"
 )
@@ -33,9 +34,27 @@ func (b *builder) finish() {
 	if b.lostWakes > 0 {
 		t.Problem("dropped-wakes", b.lostWakes, "Arrows between goroutines beyond the first 200000 were left out.", "Record a shorter piece.")
 	}
+	b.background()
 	t.Sort()
 	b.spans()
 	t.Bind()
+}
+
+// background orders the goroutines of the runtime behind those of the program, and with them those that were there before the
+// recording began and have no span in it.
+func (b *builder) background() {
+	busy := make([]bool, len(b.t.Tracks))
+	for i := range b.t.Slices {
+		busy[b.t.Slices[i].Track] = true
+	}
+	const behind = 1 << 40
+	for _, g := range b.goroutines {
+		k, states := &b.t.Tracks[g.track], &b.t.Tracks[g.line.track]
+		if !busy[g.track] && (!g.named || strings.HasPrefix(g.function, "runtime.") || strings.HasPrefix(g.function, "runtime/")) {
+			k.Sort += behind
+			states.Sort += behind
+		}
+	}
 }
 
 // dropEstimates takes out the collections that another source estimated: they are the only slices of their categories

@@ -113,7 +113,7 @@ func (b *builder) countedProblems() {
 			continue
 		}
 		begun := l.n.calls.begun.Load()
-		b.t.Problem("counted-calls", l.counted, fmt.Sprintf("Of %d calls of %s %d were timed (the first ones, and the first of each goroutine and step) and the rest only counted: recording them takes about as long as they do. Their time is in the self time of what called them.",
+		b.t.Problem("counted-calls", l.counted, fmt.Sprintf("Of %d calls of %s %d were timed and the rest only counted, because recording them takes about as long as they do: their time is in the self time of what called them.",
 			l.counted+begun, l.n.text, begun), remedy)
 	}
 	if others > 0 {

@@ -59,7 +59,7 @@ function timelinePainter(m, cv, root, scroller) {
     const pack = (r, g, b) => (255 << 24 | b << 16 | g << 8 | r) >>> 0, [br, bg, bb] = th.px;
     col = new Uint32Array(m.names.length); dimmed = new Uint32Array(m.names.length); col.bg = pack(br, bg, bb);
     m.names.forEach((n, i) => {
-      const [r, g, b] = rgb(classColor(m.cls[i], hash(m.shorts[i]), th.dark)), f = .16;
+      const [r, g, b] = rgb(classColor(stateClass(m.cls[i], m.names[i]), hash(m.shorts[i]), th.dark)), f = .16;
       col[i] = pack(r, g, b); dimmed[i] = pack(br + (r - br) * f, bg + (g - bg) * f, bb + (b - bb) * f);
     });
     p.draw();

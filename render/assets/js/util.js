@@ -103,7 +103,10 @@ document.addEventListener('pointerdown', e => document.querySelectorAll('.gpk-po
 const CLASSES = {
   other: [215, 14], op: [212, 62, 5], annotation: [43, 75, 9], step: [220, 10], call: [186, 48, 12], python: [150, 34, 7], runtime: [268, 46], driver: [290, 38],
   kernel: [24, 78], memcpy: [338, 60], memset: [318, 42], comm: [304, 56], sync: [2, 62], overhead: [0, 0], gc: [88, 42], stw: [8, 70], state: [200, 22], memory: [130, 40], tool: [230, 8],
+  running: [142, 52, 1], runnable: [28, 85, 1], syscall: [278, 45, 1],
 };
+// States of goroutines differ by what they are: at work, ready without a processor, in the system; waiting stays grey.
+const stateClass = (cls, name) => cls === 'state' && /^(running|runnable|syscall)$/.test(name) ? name : cls;
 function classColor(cls, seed, dark) {
   const [h, s, spread = 3.2] = CLASSES[cls] || CLASSES.other, a = (seed % 7 - 3) * spread, b = ((seed >>> 8) % 5 - 2) * 2.6;
   return `hsl(${(h + a + 360) % 360} ${dark ? s * .68 : s}% ${(dark ? 40 : 75) + b}%)`;
