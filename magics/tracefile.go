@@ -2,6 +2,7 @@ package magics
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -16,7 +17,7 @@ import (
 
 func init() {
 	register(magic{
-		name: "trace", use: "%trace open FILE | diff BASE NEW | export FILE", help: "shows traces of PyTorch, Go and pprof, compares two, or exports the last profile",
+		name: "trace", use: "%trace open FILE... | diff BASE NEW | export FILE", help: "shows traces of PyTorch, Go and pprof (several are the ranks of one job), compares two, or exports the last profile",
 		line: traceLine, flags: func() *pflag.FlagSet { return new(profileOptions).flags("trace") },
 		check: func(m *call) error { _, _, _, err := m.traceArgs(); return err },
 	})
@@ -34,6 +35,9 @@ func (m *call) traceArgs() (sub string, files []string, o profileOptions, err er
 	if !ok {
 		if near := nearest(sub, []string{"open", "diff", "export"}); near != "" && sub != "" {
 			return "", nil, o, usagef("%%trace: there is no %q; did you mean %s?", sub, near)
+		}
+		if sub == "" {
+			return "", nil, o, usagef("%%trace: open FILE, diff BASE NEW or export FILE?")
 		}
 		return "", nil, o, usagef("%%trace: %q is not open, diff or export", sub)
 	}
@@ -79,7 +83,11 @@ func (m *call) open(name string) (*trace.Trace, error) {
 	}
 	t, err := readTrace(m.ctx, m.path(name))
 	if err != nil {
-		return nil, fmt.Errorf("opening %s: %w", name, bare(err))
+		reason := bare(err)
+		if inner := errors.Unwrap(err); reason == err && inner != nil {
+			reason = inner // the rest repeats the name
+		}
+		return nil, fmt.Errorf("opening %s: %w", name, reason)
 	}
 	return t, nil
 }
@@ -113,10 +121,5 @@ func (m *call) showTraces(sub string, files []string, ts []*trace.Trace, o profi
 		return show(render.Diff(ts[0], ts[1], o.rendering(&m.library, fmt.Sprintf("%s → %s", files[0], files[1]))))
 	}
 	m.keep(ts[len(ts)-1], o)
-	for i, t := range ts {
-		if r := show(render.Profile(t, o.rendering(&m.library, files[i]))); r.Err != nil {
-			return r
-		}
-	}
-	return &cell.Result{}
+	return show(render.Job(ts, o.rendering(&m.library, strings.Join(files, ", "))))
 }

@@ -54,8 +54,13 @@ func Page(w io.Writer, ts []*trace.Trace, o Options) error {
 			return err
 		}
 		r.sortViews()
-	} else if err := ranks(c, ts, o); err != nil {
-		return err
+	} else {
+		if o.Budget == 0 {
+			o.Budget = max(1<<20, pageBudget/len(ts))
+		}
+		if err := ranks(c, ts, o, true); err != nil {
+			return err
+		}
 	}
 	fragment, err := c.html(o)
 	if err != nil {
@@ -64,11 +69,27 @@ func Page(w io.Writer, ts []*trace.Trace, o Options) error {
 	return writePage(w, o.Title, fragment)
 }
 
-// ranks makes a document per trace and one for all of them together.
-func ranks(c *container, ts []*trace.Trace, o Options) error {
-	if o.Budget == 0 {
-		o.Budget = max(1<<20, pageBudget/len(ts))
+// Job draws several traces, the ranks of one job, as the output of a notebook cell. One is drawn as Profile draws it.
+func Job(ts []*trace.Trace, o Options) (Bundle, error) {
+	if len(ts) == 1 {
+		return Profile(ts[0], o)
 	}
+	if o.Title == "" {
+		o.Title = "Profile"
+	}
+	if o.Budget == 0 {
+		o.Budget = max(1<<18, notebookBudget/max(1, len(ts)))
+	}
+	c := newContainer(o)
+	if err := ranks(c, ts, o, false); err != nil {
+		return Bundle{}, err
+	}
+	h, err := c.html(o)
+	return Bundle{HTML: h, Text: analyze.Distributed(ts).Text()}, err
+}
+
+// ranks makes a document per trace and one for all of them together.
+func ranks(c *container, ts []*trace.Trace, o Options, page bool) error {
 	if err := c.group("All ranks", o, func(sub *container) error { return distributed(sub, ts, o) }); err != nil {
 		return err
 	}
@@ -76,7 +97,7 @@ func ranks(c *container, ts []*trace.Trace, o Options) error {
 		label := rankName(t, i)
 		fmt.Fprintf(&c.still, "<h3>%s</h3>\n", escape(label))
 		if err := c.group(label, o, func(sub *container) error {
-			r := newReport(t, o, sub, true)
+			r := newReport(t, o, sub, page)
 			defer r.sortViews()
 			return r.build()
 		}); err != nil {

@@ -49,6 +49,7 @@ func (r *report) overview() error {
 			g := functionsGrid(&f, 15)
 			parts = append(parts, g.part())
 			r.still.WriteString(g.html(15, r.o.TimeUnit))
+			r.text.WriteString(g.text(r.o.limit(), r.o.TimeUnit))
 		}
 	}
 	if list := r.a.Goroutines(); len(list) > 0 {
