@@ -43,3 +43,15 @@ type Reloader interface {
 	// says why they do not.
 	Reload(paths []string) error
 }
+
+// Discarder is implemented by engines that keep what they have built.
+type Discarder interface {
+	// Discard is told that the session process could not load a unit. It reports whether the cell should be built once more.
+	Discard(u link.Unit) bool
+}
+
+// Noter is implemented by engines that have something to tell the user.
+type Noter interface {
+	// Notes returns what the user should know, each thing once.
+	Notes() []string
+}

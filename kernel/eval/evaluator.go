@@ -189,6 +189,7 @@ func (e *Evaluator) once(ctx context.Context, c *cell.Cell, code string, line in
 	if ue != nil {
 		return &cell.Result{Err: ue}, u, false
 	}
+	e.tellNotes(out)
 	u.Engine = b.unit.Engine
 	r := link.Run{Cell: c.N, Unit: b.unit, AllowStdin: c.AllowStdin, Quiet: o.Quiet || checked.Show == nil, Generation: e.generation,
 		Revert: e.takeRevert(), Vars: numbers(checked)}
@@ -205,6 +206,14 @@ func (e *Evaluator) once(ctx context.Context, c *cell.Cell, code string, line in
 		u.Build, u.Engine, r.Unit, r.Revert = int64(time.Since(start)), b.unit.Engine, b.unit, e.takeRevert()
 		done, err = e.cfg.Runner.Run(ctx, r, out, in)
 	}
+	if d, ok := b.engine.(Discarder); ok && err == nil && done.Err != nil && done.Err.Kind == "load" && d.Discard(b.unit) {
+		e.revert = newNames(checked)
+		if b, ue = e.build(ctx, checked, RunOptions{Engine: Native, BuildOptions: o.BuildOptions}); ue != nil {
+			return &cell.Result{Err: ue}, u, false
+		}
+		u.Build, r.Unit, r.Revert = int64(time.Since(start)), b.unit, e.takeRevert()
+		done, err = e.cfg.Runner.Run(ctx, r, out, in)
+	}
 	if err != nil {
 		e.revert = r.Revert
 		if ctx.Err() != nil {
@@ -218,6 +227,17 @@ func (e *Evaluator) once(ctx context.Context, c *cell.Cell, code string, line in
 	}
 	u.Ran, u.Wall, u.CPU, u.System, u.Bytes, u.Objects = true, done.Wall, done.CPU, done.System, done.Allocs, done.Mallocs
 	return e.finish(checked, b, done), u, false
+}
+
+// tellNotes tells what the engines have to say.
+func (e *Evaluator) tellNotes(out cell.Output) {
+	for _, eng := range []Engine{e.cfg.Native, e.cfg.Interp} {
+		if n, ok := eng.(Noter); ok {
+			for _, note := range n.Notes() {
+				out.Stream(cell.Stderr, "Note: "+note+"\n")
+			}
+		}
+	}
 }
 
 // takeRevert are the names that the last run left without values, once.

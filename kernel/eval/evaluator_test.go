@@ -428,3 +428,36 @@ func TestFrames(t *testing.T) {
 		}
 	}
 }
+
+// discarding builds anew what could not be loaded, once.
+type discarding struct {
+	*fakeEngine
+	hope int
+}
+
+func (d *discarding) Discard(link.Unit) bool { d.hope--; return d.hope >= 0 }
+func (d *discarding) Notes() []string        { return []string{"the cache is full"} }
+
+// TestLoadFailure runs a cell again whose plugin the session process could not load.
+func TestLoadFailure(t *testing.T) {
+	for hope, want := range []string{"LoadError", ""} {
+		r := newRig(t)
+		r.cfg.Native = &discarding{r.native, hope}
+		r.runner.answer = func(link.Run) (*link.Done, error) {
+			if len(r.runner.runs) == 1 {
+				return &link.Done{Err: &link.Failure{Kind: "load", Message: "built with a different version"}}, nil
+			}
+			return nil, nil
+		}
+		got := ""
+		if res := r.do("x := 1"); res.Err != nil {
+			got = res.Err.Name
+		}
+		if got != want || len(r.runner.runs) != 1+hope || r.native.commits != hope {
+			t.Errorf("hope %d: ends with %q after %d runs and %d commits", hope, got, len(r.runner.runs), r.native.commits)
+		}
+		if s := r.out.text.String(); !strings.Contains(s, "Note: the cache is full\n") {
+			t.Errorf("the user is told %q", s)
+		}
+	}
+}

@@ -8,10 +8,18 @@ import (
 	"path"
 )
 
-// build makes sure that the unit's packages are built and returns the plugin's file. The caller holds e.mu.
+// build makes sure that the unit's packages are built and returns the plugin's file. Where the disk is full it goes on on another. The
+// caller holds e.mu.
 func (e *Engine) build(ctx context.Context, p *packages) (plugin string, err error) {
+	if plugin, err = e.buildHere(ctx, p); err != nil && isFull(err) && e.moveWork() {
+		return e.buildHere(ctx, p)
+	}
+	return plugin, err
+}
+
+func (e *Engine) buildHere(ctx context.Context, p *packages) (plugin string, err error) {
 	name := path.Base(p.cellPath)
-	so := e.path(name + ".so")
+	so := e.path(name + e.again[name+".so"] + ".so")
 	if p.declPath != "" {
 		if p.mod.archive, err = e.compileDecls(ctx, p); err != nil {
 			return "", err
@@ -23,7 +31,7 @@ func (e *Engine) build(ctx context.Context, p *packages) (plugin string, err err
 	if e.cache.fetch(name+".so", so) {
 		return so, nil
 	}
-	dir, err := os.MkdirTemp(e.work, "build-")
+	dir, err := os.MkdirTemp(e.path(""), "build-")
 	if err != nil {
 		return "", fmt.Errorf("building cell: %w", err)
 	}
@@ -58,7 +66,7 @@ func (e *Engine) compileDecls(ctx context.Context, p *packages) (string, error) 
 	if e.cache.fetch(name+".a", out) {
 		return out, nil
 	}
-	dir, err := os.MkdirTemp(e.work, "build-")
+	dir, err := os.MkdirTemp(e.path(""), "build-")
 	if err != nil {
 		return "", fmt.Errorf("building cell: %w", err)
 	}

@@ -37,25 +37,30 @@ const DefaultCacheBytes = 1 << 30
 
 // Engine builds checked cells for one session. It implements eval.Engine. Its methods are safe for concurrent use.
 type Engine struct {
-	opt   Options
-	tools *toolchain
-	cache *cache
-	work  string // this engine's own directory: what its session process has loaded
+	opt    Options
+	tools  *toolchain
+	cache  *cache
+	work   string       // this engine's own directory: what its session process has loaded
+	moving sync.RWMutex // guards work
 
 	tables *tables
 
 	// mu guards what follows.
-	mu       sync.Mutex
-	codes    map[int]string // cell number -> text
-	tags     map[string]int // tag -> the latest cell with that text
-	places   map[*check.Symbol]place
-	live     map[*check.Symbol]*declared
-	replaced map[*check.Symbol]*check.Symbol
-	vars     map[string]*check.Symbol
-	anon     map[string]place
-	loaded   map[string]bool    // cells' import paths that the session process has
-	probes   map[string]*module // modules of nothing but probes, see loadedProbes
-	used     map[string]bool    // other packages that it has, but those of the standard library
+	mu        sync.Mutex
+	codes     map[int]string // cell number -> text
+	tags      map[string]int // tag -> the latest cell with that text
+	places    map[*check.Symbol]place
+	live      map[*check.Symbol]*declared
+	replaced  map[*check.Symbol]*check.Symbol
+	vars      map[string]*check.Symbol
+	anon      map[string]place
+	left      string             // the directory before that one, when its disk is full
+	notes     []string           // for the user
+	discarded map[string]bool    // plugins that the session process could not load
+	again     map[string]string  // what their names get to be built again
+	loaded    map[string]bool    // cells' import paths that the session process has
+	probes    map[string]*module // modules of nothing but probes, see loadedProbes
+	used      map[string]bool    // other packages that it has, but those of the standard library
 }
 
 // New makes an engine. Close must be called when it is no longer used.
@@ -119,6 +124,9 @@ func (e *Engine) Reset() {
 // Close removes the engine's temporary files. It is idempotent.
 func (e *Engine) Close() error {
 	e.tables.stop()
+	if e.left != "" {
+		os.RemoveAll(e.left)
+	}
 	return os.RemoveAll(e.work)
 }
 
@@ -286,4 +294,8 @@ func (e *Engine) explain(c *check.Checked, err error) error {
 }
 
 // path is where the engine keeps a file of its session.
-func (e *Engine) path(name string) string { return filepath.Join(e.work, name) }
+func (e *Engine) path(name string) string {
+	e.moving.RLock()
+	defer e.moving.RUnlock()
+	return filepath.Join(e.work, name)
+}

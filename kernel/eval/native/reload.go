@@ -170,7 +170,7 @@ func (e *Engine) move(ctx context.Context, s *source, remap map[string]string, m
 	if _, err := os.Stat(q.Export); err == nil || e.cache.fetch(name+".a", q.Export) {
 		return path, q, nil
 	}
-	dir, err := os.MkdirTemp(e.work, "build-")
+	dir, err := os.MkdirTemp(e.path(""), "build-")
 	if err != nil {
 		return "", nil, fmt.Errorf("reloading %s: %w", s.ImportPath, err)
 	}

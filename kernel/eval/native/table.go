@@ -149,7 +149,7 @@ func (e *Engine) buildTableOnce(ctx context.Context, name, path, text string) er
 
 // buildTable compiles and links a table plugin. It holds no lock meanwhile.
 func (e *Engine) buildTable(ctx context.Context, name, path, text string) error {
-	dir, err := os.MkdirTemp(e.work, "build-")
+	dir, err := os.MkdirTemp(e.path(""), "build-")
 	if err != nil {
 		return err
 	}

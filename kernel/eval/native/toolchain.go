@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/gander-go/gander/kernel/session/rt"
 )
@@ -36,6 +37,7 @@ type toolchain struct {
 	lang    string
 	common  string // what every key starts with
 	extld   []string
+	temp    atomic.Pointer[string] // where the tools keep temporary files, when not in the usual place
 
 	// mu guards what follows. It is held while the go command compiles packages.
 	mu    lock
@@ -193,7 +195,7 @@ func (t *toolchain) list(ctx context.Context, dir string, paths []string) error 
 	args := append([]string{"list"}, ws.Flags...)
 	args = append(args, "-buildmode=plugin", "-export", "-deps", "-f", "{{.ImportPath}}\t{{.Export}}\t{{.Standard}}\t{{range .Deps}}{{.}} {{end}}", "--")
 	cmd := command(ctx, ws.Go, append(args, paths...)...)
-	cmd.Dir, cmd.Env = dir, ws.Env
+	cmd.Dir, cmd.Env = dir, t.env()
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -306,9 +308,20 @@ func (e *toolError) Error() string {
 
 func (e *toolError) Unwrap() error { return e.err }
 
+// setTemp has the tools keep their temporary files in dir.
+func (t *toolchain) setTemp(dir string) { t.temp.Store(&dir) }
+
+// env is the environment of the tools.
+func (t *toolchain) env() []string {
+	if dir := t.temp.Load(); dir != nil {
+		return slices.Concat(t.opt.Workspace.Env, []string{"TMPDIR=" + *dir})
+	}
+	return t.opt.Workspace.Env
+}
+
 func (t *toolchain) run(ctx context.Context, tool string, args ...string) error {
 	cmd := command(ctx, filepath.Join(t.toolDir, tool), args...)
-	cmd.Env = t.opt.Workspace.Env
+	cmd.Env = t.env()
 	out, err := cmd.CombinedOutput()
 	if ctx.Err() != nil {
 		return ctx.Err()
