@@ -282,7 +282,9 @@ func (b *adviser) openAt(id, at int64) string {
 			break
 		}
 		if c := b.x.class[k]; list[k].End() > at && (c == trace.ClassOp || c == trace.ClassAnnotation || c == trace.ClassCall) {
-			return b.t.Name(&list[k])
+			if name := b.t.Name(&list[k]); !strings.HasPrefix(name, "sync.") { // the wait itself says nothing of where it is
+				return name
+			}
 		}
 	}
 	return ""

@@ -45,12 +45,17 @@ func (b *builder) finish() {
 func (b *builder) background() {
 	busy := make([]bool, len(b.t.Tracks))
 	for i := range b.t.Slices {
-		busy[b.t.Slices[i].Track] = true
+		if s := &b.t.Slices[i]; b.t.Class(s) != trace.ClassGC { // who allocates assists
+			busy[s.Track] = true
+		}
 	}
-	const behind = 1 << 40
+	const (
+		behind   = 1 << 40
+		sessions = "github.com/gander-go/gander/kernel/session/" // of the process that runs cells
+	)
 	for _, g := range b.goroutines {
 		k, states := &b.t.Tracks[g.track], &b.t.Tracks[g.line.track]
-		if !busy[g.track] && (!g.named || strings.HasPrefix(g.function, "runtime.") || strings.HasPrefix(g.function, "runtime/")) {
+		if !busy[g.track] && (!g.named || strings.HasPrefix(g.function, "runtime.") || strings.HasPrefix(g.function, "runtime/") || strings.HasPrefix(g.function, sessions)) {
 			k.Sort += behind
 			states.Sort += behind
 		}
