@@ -242,6 +242,16 @@ func (l *lowering) conversion(to types.Type, x ast.Expr) string {
 	return l.typ(to) + "(" + l.expr(x) + ")"
 }
 
+// variableSize reports whether sizes given to make may be out of range, of which yaegi's error says something else than Go's.
+func (l *lowering) variableSize(sizes []ast.Expr) bool {
+	for _, s := range sizes {
+		if l.c.Info.Types[s].Value == nil {
+			return true
+		}
+	}
+	return false
+}
+
 // text reports whether t is []byte or []rune.
 func text(t types.Type) bool {
 	s, ok := t.(*types.Slice)
@@ -305,6 +315,15 @@ func (l *lowering) builtin(fun ast.Expr, e *ast.CallExpr) string {
 			refuse("makes a channel")
 		}
 		l.use(makeCall)
+		if _, ok := t.Underlying().(*types.Slice); ok && l.variableSize(e.Args[1:]) {
+			l.typ(t)
+			size, capacity := l.asInt(e.Args[1], l.expr(e.Args[1])), "-1"
+			name := "M"
+			if len(e.Args) == 3 {
+				name, capacity = "N", l.asInt(e.Args[2], l.expr(e.Args[2]))
+			}
+			return session + "." + l.helper(name, l.reflectable(t), "") + "(" + size + ", " + capacity + ")"
+		}
 		args := []string{l.typ(t)}
 		for _, a := range e.Args[1:] {
 			args = append(args, l.expr(a))

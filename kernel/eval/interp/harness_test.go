@@ -148,7 +148,7 @@ func goRun(t testing.TB, programs []string) []string {
 	var src strings.Builder
 	text := probeText(t)
 	_, decls, _ := strings.Cut(text, ")\n") // after its imports
-	src.WriteString("package main\nimport (\n\"errors\"\n\"fmt\"\n\"math\"\n\"sort\"\n\"strconv\"\n\"strings\"\n)\nvar _, _, _ = math.Pi, sort.Ints, strconv.Itoa\n" + decls)
+	src.WriteString("package main\nimport (\n\"cmp\"\n\"errors\"\n\"fmt\"\n\"maps\"\n\"math\"\n\"slices\"\n\"sort\"\n\"strconv\"\n\"strings\"\n)\nvar _, _, _ = math.Pi, sort.Ints, strconv.Itoa\n" + decls)
 	for i, p := range programs {
 		fmt.Fprintf(&src, "func program%d() {\ndefer func() { if r := recover(); r != nil { fmt.Printf(\"panic: %%v\\n\", r) } }()\n%s}\n", i, p)
 	}

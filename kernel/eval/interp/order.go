@@ -257,11 +257,10 @@ func (o *order) builtin(e *ast.CallExpr) effects {
 	case "len", "cap", "min", "max":
 		return o.all(e.Args...)
 	case "make":
-		x := o.all(e.Args[1:]...)
-		for _, a := range e.Args[1:] {
-			x.panics = x.panics || o.l.c.Info.Types[a].Value == nil
+		if o.all(e.Args[1:]...); o.l.variableSize(e.Args[1:]) {
+			return o.call(e)
 		}
-		return x
+		return effects{}
 	case "new":
 		return effects{}
 	}

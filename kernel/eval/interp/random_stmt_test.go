@@ -15,8 +15,8 @@ func (m *maker) block(n int) {
 
 // statement writes one random statement.
 func (m *maker) statement() {
-	n := m.r.IntN(30)
-	if m.depth >= 2 && n >= 20 {
+	n := m.r.IntN(33)
+	if m.depth >= 2 && n >= 20 && n < 30 {
 		n = m.r.IntN(20)
 	}
 	switch n {
@@ -106,6 +106,43 @@ func (m *maker) statement() {
 		m.line("{")
 		m.block(3)
 		m.line("}")
+	case 30:
+		m.line("fmt.Println(%s[%s], Trace(\"o\", %s), %s)", m.expr("[]int", 1), m.small(), m.expr("int", 1), m.expr(m.pick("bool", "Point", "string", "uint8", "[3]int"), 2))
+	case 31:
+		if v, ok := m.some("[]int"); ok {
+			m.line("%s[%s] %s Trace(\"p\", %s)", v, m.small(), m.pick("=", "+=", "-="), m.expr("int", 2))
+		}
+		x, y := m.fresh(), m.fresh()
+		m.line("%s, %s := %s[%s], TraceB(\"q\", %s)\n_, _ = %s, %s", x, y, m.expr("[]int", 1), m.small(), m.condition(2), x, y)
+		m.vars = append(m.vars, variable{x, "int"}, variable{y, "bool"})
+	case 32:
+		m.generic()
+	}
+}
+
+// generic calls generic functions of packages, and passes functions as values.
+func (m *maker) generic() {
+	list, n := m.expr("[]int", 2), m.expr("int", 1)
+	switch m.r.IntN(8) {
+	case 0:
+		if v, ok := m.some("[]int"); ok {
+			m.line("slices.%s(%s)", m.pick("Sort", "Reverse"), v)
+		}
+	case 1:
+		m.line("fmt.Println(slices.Contains(%s, %s), slices.Index(%s, %s), slices.IsSorted(%s))", list, n, list, n, list)
+	case 2:
+		m.line("fmt.Println(slices.Concat(%s, %s), slices.Clone(%s), slices.Equal(%s, %s))", list, m.expr("[]int", 1), list, list, m.expr("[]int", 1))
+	case 3:
+		m.line("fmt.Println(slices.Sorted(maps.Keys(%s)), slices.Sorted(maps.Values(%s)))", m.expr("map[string]int", 1), m.expr("map[string]int", 1))
+	case 4:
+		m.line("fmt.Println(slices.%s(%s), Trace(\"g\", %s))", m.pick("Max", "Min"), list, n)
+	case 5:
+		m.line("fmt.Println(cmp.Compare(%s, %s), cmp.Less(%s, %s), cmp.Or(%s, %s))", m.expr("float64", 1), m.expr("float64", 1), n, m.expr("int", 1), m.expr("string", 1), m.expr("string", 1))
+	case 6:
+		m.line("fmt.Println(slices.Insert(%s, %s, %s, 9))", list, m.small(), n)
+	case 7:
+		words := m.expr("[]string", 1)
+		m.line("fmt.Println(slices.MaxFunc(%s, strings.Compare), slices.IsSortedFunc(%s, strings.Compare))", words, words)
 	}
 }
 

@@ -90,7 +90,7 @@ func char(n int64) string {
 }
 
 // typed makes a function for a type: A asserts, C asserts and says whether it holds, I only says so, S stores,
-// Z stores zero, X indexes, Y slices, O is zero, U is an interface's value as an any, J the reverse, B is min or max.
+// Z stores zero, X indexes, Y slices, M and N make (N with a capacity), O is zero, U is an interface's value as an any, J the reverse, B is min or max.
 func typed(kind string, t reflect.Type, note string) reflect.Value {
 	empty, truth := reflect.TypeFor[any](), reflect.TypeFor[bool]()
 	switch kind {
@@ -149,6 +149,17 @@ func typed(kind string, t reflect.Type, note string) reflect.Value {
 			}
 			return []reflect.Value{in[0].Slice(bounds(low, high, n(in[0]), what), high)}
 		})
+	case "M", "N":
+		number := reflect.TypeFor[int]()
+		f := reflect.FuncOf([]reflect.Type{number, number}, []reflect.Type{t}, false)
+		return reflect.MakeFunc(f, func(in []reflect.Value) []reflect.Value {
+			size, capacity := int(in[0].Int()), int(in[1].Int())
+			if kind == "M" {
+				capacity = size
+			}
+			checkSize(size, capacity, t.Elem().Size())
+			return []reflect.Value{reflect.MakeSlice(t, size, capacity)}
+		})
 	case "S":
 		f := reflect.FuncOf([]reflect.Type{reflect.PointerTo(t), t}, nil, false)
 		return reflect.MakeFunc(f, func(in []reflect.Value) []reflect.Value {
@@ -173,6 +184,21 @@ func typed(kind string, t reflect.Type, note string) reflect.Value {
 	}
 	return reflect.Value{}
 }
+
+// checkSize fails as make does for a slice that is too large, of elements of size bytes.
+func checkSize(n, capacity int, size uintptr) {
+	fits := func(n int) bool { return n >= 0 && (size == 0 || uintptr(n) <= maxAlloc/size) }
+	switch {
+	case fits(capacity) && n >= 0 && n <= capacity:
+	case !fits(n):
+		panic(runtimeError("makeslice: len out of range"))
+	default:
+		panic(runtimeError("makeslice: cap out of range"))
+	}
+}
+
+// maxAlloc is what the runtime can allocate at once.
+const maxAlloc = 1 << 48
 
 // asserted is the dynamic value v as a t; v is the zero Value for nil.
 func asserted(v reflect.Value, t reflect.Type) (r reflect.Value, ok bool) {

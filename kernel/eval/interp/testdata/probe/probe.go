@@ -3,8 +3,11 @@
 package probe
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -132,4 +135,5 @@ func Ints(n int) []int {
 	return r
 }
 func Adder(n int) func(int) int { return func(x int) int { return x + n } }
+func Keys(m Counts) []string    { return slices.SortedFunc(maps.Keys(m), cmp.Compare[string]) }
 func Wrap(e error) error        { return fmt.Errorf("wrapped: %w", e) }
