@@ -164,7 +164,7 @@ func (a *Averages) hostTable(rows []Average, dev string, o TableOptions) string 
 			cells = append(cells, r.flops()...)
 		}
 		if hasBytes {
-			cells = append(cells, formatMemory(r.Bytes))
+			cells = append(cells, knownMemory(r.Bytes))
 		}
 		if hasOS {
 			cells = append(cells, r.osCells(unit)...)
@@ -262,9 +262,31 @@ func (a *Averages) groupCells(r *Average, o TableOptions) []string {
 		c = append(c, r.Step)
 	}
 	if a.Options.ByStack > 0 {
-		c = append(c, shortName(strings.Join(r.Stack, " < "), o.MaxSourceWidth))
+		c = append(c, shortName(shortStack(r.Stack), o.MaxSourceWidth))
 	}
 	return c
+}
+
+// shortStack joins frames, with file names instead of paths.
+func shortStack(frames []string) string {
+	list := make([]string, len(frames))
+	for i, f := range frames {
+		place, name, ok := strings.Cut(f, ": ")
+		if !ok {
+			list[i] = f
+			continue
+		}
+		list[i] = place[strings.LastIndexByte(place, '/')+1:] + ": " + name[strings.LastIndexByte(name, '/')+1:]
+	}
+	return strings.Join(list, " < ")
+}
+
+// knownMemory is a size, or a dash where none is known.
+func knownMemory(n int64) string {
+	if n == 0 {
+		return "-"
+	}
+	return formatMemory(n)
 }
 
 func shortName(s string, width int) string {

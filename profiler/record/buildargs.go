@@ -137,7 +137,7 @@ func (b *argBuilder) stack(a *arg) trace.StackID {
 	return id
 }
 
-// ours reports whether f is a frame of the profiler's API, of this package or of what instrumented cells call.
+// ours reports whether f is a frame of the profiler's API, of this package, of hooks or of what instrumented cells call.
 func ours(f runtime.Frame) bool {
 	if session(f.Function) {
 		return true
@@ -147,7 +147,7 @@ func ours(f runtime.Frame) bool {
 	if !ok || strings.HasSuffix(f.File, "_test.go") || strings.HasPrefix(filepath.Base(f.File), "example") {
 		return false
 	}
-	return strings.HasPrefix(rest, ".") || strings.HasPrefix(rest, "/record.") || strings.HasPrefix(rest, "/insession.")
+	return strings.HasPrefix(rest, ".") || strings.HasPrefix(rest, "/record.") || strings.HasPrefix(rest, "/insession.") || strings.HasPrefix(rest, "/hooks/")
 }
 
 // session reports whether a function belongs to the process that runs cells: its frames are below every cell.
