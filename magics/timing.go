@@ -206,7 +206,7 @@ func (m *call) timed(code, typ, call string, quiet, result bool, variable string
 	case m.isCell:
 		run = fmt.Sprintf("gander_timing.%s, func() {%s%s\n})", call, strings.Repeat("\n", m.line-m.at), m.used("", body, m.line))
 	default:
-		run = fmt.Sprintf("gander_timing.%s, func() { %s\n})", call, m.used("", body, line))
+		run = fmt.Sprintf("gander_timing.%s, func() { /*line :%d:%d*/%s\n})", call, line, len(plain)-len(code)+1, m.used("", body, line))
 	}
 	src := timingImport
 	if variable != "" {

@@ -176,9 +176,9 @@ func (c *Checked) report(list []problem) {
 	for _, p := range list {
 		d := cell.Diagnostic{Severity: cell.Error, Message: p.msg}
 		d.Cell = c.N
-		d.Line, d.Col = lineCol(lines, p.off)
+		d.Line, d.Col = cellPos(c.Code, lines, p.off)
 		if p.end > p.off {
-			d.EndLine, d.EndCol = lineCol(lines, p.end)
+			d.EndLine, d.EndCol = cellPos(c.Code, lines, p.end)
 		}
 		c.Errors = append(c.Errors, d)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gander-go/gander/kernel/cell"
 	"github.com/gander-go/gander/kernel/eval/check"
 )
 
@@ -74,5 +75,22 @@ func TestCutLongHeaders(t *testing.T) {
 	case <-done:
 	case <-time.After(60 * time.Second):
 		t.Fatal("cutting takes for ever")
+	}
+}
+
+// TestPlaces finds places in cells, and in code that a magic has wrapped.
+func TestPlaces(t *testing.T) {
+	s := newSession(t)
+	for code, want := range map[string]cell.Pos{
+		"a := 1\n  b":                                         {Cell: 1, Line: 2, Col: 3},
+		"func() { /*line :3:9*/b }()":                         {Cell: 1, Line: 3, Col: 9},
+		"func() { /*line :3:9*/ _ = 1 + b }()":                {Cell: 1, Line: 3, Col: 18},
+		"func() { /*line :3:9*/ _ = /*line :4:2*/ b }()":      {Cell: 1, Line: 4, Col: 3},
+		"func() { /*line :99999999999999999999:1*/ _ = b }()": {Cell: 1, Line: 1, Col: 47},
+	} {
+		c := s.Check(1, code)
+		if len(c.Errors) != 1 || c.Errors[0].Pos != want {
+			t.Errorf("%s: %v, want one at %v", code, c.Errors, want)
+		}
 	}
 }

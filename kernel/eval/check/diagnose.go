@@ -63,7 +63,7 @@ func (k *checker) diagnostic(e types.Error, sev cell.Severity) cell.Diagnostic {
 	d := cell.Diagnostic{Severity: sev, Message: k.clean(e.Msg)}
 	d.Cell = k.c.N
 	if in := k.cellOffset(e.Pos); in >= 0 {
-		d.Line, d.Col = lineCol(k.lines, min(in, len(k.code)))
+		d.Line, d.Col = cellPos(k.code, k.lines, min(in, len(k.code)))
 		return d
 	}
 	// An earlier declaration does not stand what the cell does; the error is still the cell's.

@@ -2,7 +2,9 @@ package check
 
 import (
 	"go/token"
+	"regexp"
 	"sort"
+	"strconv"
 	"strings"
 )
 
@@ -39,6 +41,29 @@ func lineStarts(s string) []int {
 func lineCol(lines []int, off int) (int, int) {
 	i := sort.SearchInts(lines, off+1) - 1
 	return i + 1, off - lines[i] + 1
+}
+
+// said is a line directive inside a line of a cell, which magics write where they wrap code: /*line :2:9*/.
+var said = regexp.MustCompile(`/\*line :(\d+):(\d+)\*/`)
+
+// cellPos is the line and column of byte offset off in a cell, as its line directives have them.
+func cellPos(code string, lines []int, off int) (line, col int) {
+	line, col = lineCol(lines, off)
+	head := code[lines[line-1]:min(off, len(code))]
+	if !strings.Contains(head, "/*line :") {
+		return line, col
+	}
+	all := said.FindAllStringSubmatchIndex(head, -1)
+	if len(all) == 0 {
+		return line, col
+	}
+	m := all[len(all)-1]
+	l, err := strconv.Atoi(head[m[2]:m[3]])
+	c, err2 := strconv.Atoi(head[m[4]:m[5]])
+	if err != nil || err2 != nil {
+		return line, col
+	}
+	return l, c + len(head) - m[1]
 }
 
 func (t *text) raw(s string) { t.b.WriteString(s) }
