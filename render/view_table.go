@@ -153,9 +153,29 @@ func averagesGrid(avg *analyze.Averages) *Grid {
 			add(Column{Name: "Self " + dev + " Mem", Unit: UnitBytes, Hide: true}, func(a *analyze.Average) any { return a.SelfDeviceMemory })
 		}
 	}
+	if avg.SpansHaveOS() {
+		os := func(name string, u Unit, help string, v func(c *analyze.OSCounts) int64) {
+			add(Column{Name: name, Unit: u, Help: help + ", as the operating system counts it for the thread of each span of 20 us or more; for steps of the whole process"}, func(a *analyze.Average) any {
+				if a.OS == nil {
+					return nil
+				}
+				return v(a.OS)
+			})
+		}
+		os("CPU time", UnitTime, "Time on a processor", func(c *analyze.OSCounts) int64 { return c.CPU })
+		add(Column{Name: "on CPU", Unit: UnitPercent, Help: "CPU time as a share of the time that those spans took: the rest is waiting"}, func(a *analyze.Average) any {
+			if a.OS == nil {
+				return nil
+			}
+			return share(a.OS.CPU, a.OS.Wall)
+		})
+		os("Page faults", UnitCount, "Pages that had to be brought in", func(c *analyze.OSCounts) int64 { return c.Faults })
+		os("IO blocks", UnitCount, "Blocks of 512 bytes from and to storage", func(c *analyze.OSCounts) int64 { return c.BlocksIn + c.BlocksOut })
+		os("Switches", UnitCount, "Context switches", func(c *analyze.OSCounts) int64 { return c.Switches + c.Preemptions })
+	}
 	add(Column{Name: "# of Calls", Unit: UnitCount}, func(a *analyze.Average) any { return a.Count })
 	if avg.HasFLOPs {
-		add(Column{Name: "FLOPs", Unit: UnitFlops, Heat: true, Help: "Estimated from the shapes of the inputs"}, func(a *analyze.Average) any { return orEmpty(a.FLOPs) })
+		add(Column{Name: "FLOPs", Unit: UnitFlops, Heat: true, Help: "From the shapes of the inputs; of routines that iterate (eigenvalues, singular values) an estimate"}, func(a *analyze.Average) any { return orEmpty(a.FLOPs) })
 	}
 	if avg.Options.Convention == analyze.Exact {
 		for _, q := range []struct {

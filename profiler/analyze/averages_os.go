@@ -136,14 +136,14 @@ func (r *Average) osCells(unit string) []string {
 
 var osHeader = []string{"CPU time", "on CPU", "Faults", "IO blocks", "Switches"}
 
-// spansHaveOS reports whether other rows than steps have counts: then the table has columns for them.
-func (a *Averages) spansHaveOS() bool {
+// SpansHaveOS reports whether other rows than steps have counts: then the table has columns for them.
+func (a *Averages) SpansHaveOS() bool {
 	return slices.ContainsFunc(a.Rows, func(r Average) bool { return r.OS != nil && !r.OS.Process })
 }
 
 // osText explains the columns, or says in a line what the steps used where there are none.
 func (a *Averages) osText(unit string) string {
-	if a.spansHaveOS() {
+	if a.SpansHaveOS() {
 		return fmt.Sprintf("CPU time, on CPU, faults, IO blocks, switches: the operating system's counts of the thread that a span ran on, with what it called there; "+
 			"of steps those of the whole process. >=: spans under %s have none\n", formatTime(osLeast, ""))
 	}

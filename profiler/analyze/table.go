@@ -133,7 +133,7 @@ func (a *Averages) hostTable(rows []Average, dev string, o TableOptions) string 
 	if hasBytes {
 		t.header = append(t.header, "Bytes")
 	}
-	hasOS := a.spansHaveOS()
+	hasOS := a.SpansHaveOS()
 	if hasOS {
 		t.header = append(t.header, osHeader...)
 	}
