@@ -22,6 +22,7 @@ code.mathblock{display:block;text-align:center;background:none!important;padding
 .in{position:relative;background:var(--soft);border:1px solid var(--line);border-radius:6px;padding:9px 12px;margin-bottom:6px}
 .in .no{position:absolute;right:100%;margin-right:8px;top:9px;color:var(--dim);font:12px/1.6 ui-monospace,Menlo,Consolas,monospace;white-space:nowrap}
 .out,.stream,.error{margin:6px 0}
+pre.stream,pre.out{white-space:pre;overflow-wrap:normal;overflow-x:auto}
 .out{overflow-x:auto}.out.html:has(.gpk){overflow-x:visible}
 .stderr{background:var(--err);padding:6px 10px;border-radius:4px}
 .error{background:var(--err);border-left:3px solid #d1373f;padding:8px 10px;border-radius:4px}
@@ -36,5 +37,5 @@ code.mathblock{display:block;text-align:center;background:none!important;padding
 @media(prefers-color-scheme:dark){.af0{color:#8b949e}.af1{color:#ff7b72}.af2{color:#56d364}.af3{color:#e3b341}.af4{color:#79c0ff}.af5{color:#d2a8ff}.af6{color:#56d4dd}.af7{color:#c9d1d9}.afb0{color:#9da7b1}.afb1{color:#ffa198}.afb2{color:#7ee787}.afb3{color:#f2cc60}.afb4{color:#a5d6ff}.afb5{color:#e2c5ff}.afb6{color:#8ae6ec}.afb7{color:#f0f6fc}
 .ab1{background:#6b2428}.ab2{background:#1d4a2b}.ab3{background:#574312}.ab4{background:#173f6e}.ab5{background:#472a66}.ab6{background:#12494f}.ab7{background:#484f58}}
 @media(max-width:700px){main{padding-left:16px;padding-right:16px}.in .no{position:static}}
-@media print{main{max-width:none;padding:0}.in{break-inside:avoid}}
+@media print{main{max-width:none;padding:0}.in{break-inside:avoid}pre.stream,pre.out{white-space:pre-wrap}}
 `
