@@ -198,13 +198,11 @@ func (u *unit) declaredAs(s *check.Symbol) *declared {
 	if s == nil {
 		return nil
 	}
+	s = u.resolve(s)
 	for _, d := range u.emitted {
-		if d.decl.Sym == s || d.decl.Sym == u.resolve(s) {
+		if u.resolve(d.decl.Sym) == s {
 			return d
 		}
 	}
-	if d := u.e.live[s]; d != nil {
-		return d
-	}
-	return u.e.live[u.resolve(s)]
+	return u.e.live[s]
 }

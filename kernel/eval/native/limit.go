@@ -270,16 +270,25 @@ func (r *renderer) share(x ast.Expr) {
 	}
 }
 
-// labeled reports whether branches may name the loop m. Labels are unique in a function, so m cannot be written twice.
-func (r *renderer) labeled(m ast.Stmt) bool {
+// single reports whether the loop m cannot be written twice: branches may name it, and labels are unique in a function; or what the condition
+// needs of the language has another meaning there.
+func (r *renderer) single(m ast.Stmt) bool {
 	if r.labels == nil {
 		r.labels = map[ast.Stmt]bool{}
+		r.redefines = r.c.Pkg.Scope().Lookup("len") != nil || r.c.Pkg.Scope().Lookup("uint64") != nil
 		ast.Inspect(r.src.File, func(n ast.Node) bool {
-			if l, ok := n.(*ast.LabeledStmt); ok && !r.lazy[l] {
-				r.labels[l.Stmt] = true
+			switch n := n.(type) {
+			case *ast.LabeledStmt:
+				if !r.lazy[n] {
+					r.labels[n.Stmt] = true
+				}
+			case *ast.Ident:
+				if (n.Name == "len" || n.Name == "uint64") && r.c.Info.Defs[n] != nil {
+					r.redefines = true
+				}
 			}
 			return true
 		})
 	}
-	return r.labels[m]
+	return r.redefines || r.labels[m]
 }

@@ -24,6 +24,7 @@ type renderer struct {
 	jumps  map[types.Object]token.Pos // labels, with the last goto to each
 
 	labels     map[ast.Stmt]bool     // statements that have a label
+	redefines  bool                  // len or uint64 means something else
 	sharedVars map[types.Object]bool // local variables whose address is taken or that function literals use
 }
 

@@ -58,14 +58,14 @@ func turnsWithin(steps int) int64 { return 1 << 24 / int64(max(steps, 4)) }
 func (r *renderer) forPace(m *ast.ForStmt) pace {
 	w := r.f.u.workOf(r.c, m.Body)
 	w.expr(m.Cond)
-	if w.long || m.Cond == nil || r.labeled(m) {
+	if w.long || m.Cond == nil {
 		return pace{}
 	}
 	if n := w.constFor(m); n >= 0 {
 		return pace{never: n <= turnsWithin(w.steps)}
 	}
 	init, ok := m.Init.(*ast.AssignStmt)
-	if !ok || init.Tok != token.DEFINE {
+	if !ok || init.Tok != token.DEFINE || r.single(m) {
 		return pace{}
 	}
 	l := &limit{r: r, w: w, moves: r.moves(m.Post, w)}
@@ -107,7 +107,7 @@ func leftmost(x ast.Expr) ast.Expr {
 // rangePace is the pace of a range statement.
 func (r *renderer) rangePace(m *ast.RangeStmt) pace {
 	t := r.c.Info.TypeOf(m.X)
-	if t == nil || r.labeled(m) || isTypeParam(t) {
+	if t == nil || isTypeParam(t) {
 		return pace{}
 	}
 	w := r.f.u.workOf(r.c, m.Body)
@@ -120,7 +120,7 @@ func (r *renderer) rangePace(m *ast.RangeStmt) pace {
 	if n := w.constRange(m); n >= 0 {
 		return pace{never: n <= turnsWithin(w.steps)}
 	}
-	if r.c.Info.Types[m.X].Value != nil {
+	if r.c.Info.Types[m.X].Value != nil || r.single(m) {
 		return pace{}
 	}
 	what := "len(%s)"

@@ -9,9 +9,10 @@ import (
 	"github.com/gander-go/gander/kernel/eval/check"
 )
 
-// TestPaces says of loops whether they look at the flag: never, in every turn, or in every turn of the second of two twins.
+// TestPaces says of loops whether they look at the flag: never, in every turn, in every turn of the second of two twins, or the latter of an
+// inner loop.
 func TestPaces(t *testing.T) {
-	const never, twins, always = "never", "twins", "always"
+	const never, twins, always, both = "never", "twins", "always", "always, and twins"
 	p := start(t)
 	head := `import ("math"; "strings")
 type small int8
@@ -106,7 +107,7 @@ func f[T any, N int | float64](n, m int, u uint, k int32, x []int, y []float64, 
 		{"for i := 0; i < n; i++ { s += \"a\" }", always},
 		{"for i := 0; i < n; i++ { w[i]++ }", always},
 		{"for i := 0; i < n; i++ { copy(x, x) }", always},
-		{"for i := 0; i < n; i++ { for j := 0; j < n; j++ { h++ } }", always},
+		{"for i := 0; i < n; i++ { for j := 0; j < n; j++ { h++ } }", both},
 		{"for i := 0; i < n; i++ { again: h++; if h%7 > 0 { goto again } }", always},
 		{"for i := 0; i < n; i++ { _ = func() int { return i } }", always},
 		{"for i := 0; i < n; i++ { p := &i; *p = 0 }", always},
@@ -116,6 +117,10 @@ func f[T any, N int | float64](n, m int, u uint, k int32, x []int, y []float64, 
 		{"for i := 0; ; i++ { h += i }", always},
 		{"i := 0; for ; i < n; i++ { h++ }", always},
 		{"label: for i := 0; i < n; i++ { if h > 3 { continue label } }", always},
+		{"label: for range 9 { if h > 3 { break label } }", never},
+		{"label: for range n { for range n { if h > 3 { continue label }; h++ } }", both},
+		{"len := 3; for range n { h += len }", always},
+		{"type uint64 string; for i := 0; i < n; i++ { h++ }", always},
 	} {
 		p.n++
 		c := p.check.Check(p.n, head+l.loop+"\n_, _, _, _, _, _, _ = b, v, h, c, sh, ps, fn }")
@@ -128,6 +133,8 @@ func f[T any, N int | float64](n, m int, u uint, k int32, x []int, y []float64, 
 		switch looks, hoists := strings.Count(text, "if *stop__ != 0"), strings.Count(text, "else { stop__ := "); {
 		case hoists == 1 && looks == 1:
 			got = twins
+		case hoists == 1:
+			got = both
 		case looks > 0:
 			got = always
 		}
