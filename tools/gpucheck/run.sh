@@ -2,6 +2,7 @@
 # Checks Gander's CUDA on this machine, in at most five minutes (eight with the notebook); see README.md, CUDA. What is
 # printed is also left in the folder out beside this file, or in $GPU_CHECK_OUT, with all results in results.tar.gz.
 #
+# GPU_CHECK_NOTEBOOK_LIMIT  seconds that the notebook may take, 180 by default: the first cell builds the session process
 # GPU_CHECK_FLAGS  more flags for gpucheck, such as -overhead 1.2 or -parts workload,torch
 set -u
 cd "$(dirname "$0")" || exit 2
@@ -47,7 +48,7 @@ notebook() {
 		echo "skipped  notebooks                    cells that define functions are compiled, and there is no Go or no C compiler here (GPU_CHECK_GO=1 brings Go along)"
 		return 0
 	fi
-	if ! limited 180 bin/gander run notebooks/cuda.ipynb -o "$out/cuda.ipynb" --html "$out/cuda.html" >"$out/notebook.txt" 2>&1; then
+	if ! limited "${GPU_CHECK_NOTEBOOK_LIMIT:-180}" bin/gander run notebooks/cuda.ipynb -o "$out/cuda.ipynb" --html "$out/cuda.html" >"$out/notebook.txt" 2>&1; then
 		echo "FAILED   notebooks                    cuda.ipynb: $(tail -1 "$out/notebook.txt")"
 		return 1
 	fi
