@@ -140,7 +140,7 @@ func (l *Language) begin() error {
 	}
 	ec.Packages = packages
 	if ws != nil {
-		l.native, err = native.New(native.Options{Workspace: ws, Dir: packages.Dir(), Log: l.log})
+		l.native, err = native.New(native.Options{Workspace: ws, Dir: packages.Dir(), CacheDir: ws.Cells, Note: ws.Note, Log: l.log})
 		if err != nil {
 			return err
 		}

@@ -46,8 +46,14 @@ const ownModule = "github.com/gander-go/gander"
 
 // Prepare returns the workspace for the installed toolchain, building it when it is not in the cache yet. Kernels that
 // need the same one at the same time build it once. The error is a *NoToolchain when cells cannot be compiled here.
+//
+// When the user's cache folder cannot be used, Workspace.Note says so, and the workspace is in a temporary folder.
 func Prepare(ctx context.Context, cfg BuildConfig) (*Workspace, error) {
 	w, err := toolchain(ctx, cfg.Go)
+	if err != nil {
+		return nil, err
+	}
+	files, err := workspaceFiles()
 	if err != nil {
 		return nil, err
 	}
@@ -55,24 +61,47 @@ func Prepare(ctx context.Context, cfg BuildConfig) (*Workspace, error) {
 	if root == "" {
 		cache, err := os.UserCacheDir()
 		if err != nil {
-			return nil, fmt.Errorf("preparing to compile cells: %w", err)
+			return prepareTemporary(ctx, w, cfg, files, err)
 		}
 		root = filepath.Join(cache, "gander")
 	}
-	files, err := workspaceFiles()
+	first := *w
+	if err = prepareIn(ctx, &first, root, cfg, files); err == nil {
+		return &first, nil
+	}
+	if cfg.CacheDir == "" && ctx.Err() == nil && isUnwritable(err) {
+		return prepareTemporary(ctx, w, cfg, files, err)
+	}
+	return nil, err
+}
+
+// prepareTemporary is Prepare without the user's cache folder; why is the reason.
+func prepareTemporary(ctx context.Context, w *Workspace, cfg BuildConfig, files map[string][]byte, why error) (*Workspace, error) {
+	root, err := temporaryRoot()
 	if err != nil {
+		return nil, fmt.Errorf("%w; nor is there a temporary folder: %w", why, err)
+	}
+	goFolders(ctx, w, root)
+	w.Cells = filepath.Join(root, "cells")
+	w.Note = fmt.Sprintf("the cache folder cannot be used (%s); what is built is kept in %s", strings.Split(why.Error(), "\n")[0], root)
+	if err := prepareIn(ctx, w, root, cfg, files); err != nil {
 		return nil, err
 	}
+	return w, nil
+}
+
+// prepareIn finds or builds the workspace below root.
+func prepareIn(ctx context.Context, w *Workspace, root string, cfg BuildConfig, files map[string][]byte) error {
 	offerCUDA(ctx, w, root, w.cc)
 	w.Dir = filepath.Join(root, "work", workspaceKey(w, root, files))
 	w.Source = filepath.Join(w.Dir, "gander")
 	w.Binary = filepath.Join(w.Dir, "session")
 	if isReady(w) {
 		os.Chtimes(w.Dir, time.Time{}, time.Now()) // see prune
-		return w, nil
+		return nil
 	}
 	if err := os.MkdirAll(filepath.Dir(w.Dir), 0o755); err != nil {
-		return nil, fmt.Errorf("preparing to compile cells: %w", err)
+		return fmt.Errorf("preparing to compile cells: %w", err)
 	}
 	progress := cfg.Progress
 	if progress == nil {
@@ -80,17 +109,17 @@ func Prepare(ctx context.Context, cfg BuildConfig) (*Workspace, error) {
 	}
 	unlock, err := lock(ctx, w.Dir+".lock", func() { progress("waiting for another kernel to build the session process", 0, 0) })
 	if err != nil {
-		return nil, fmt.Errorf("preparing to compile cells: %w", err)
+		return fmt.Errorf("preparing to compile cells: %w", err)
 	}
 	defer unlock()
 	if isReady(w) {
-		return w, nil
+		return nil
 	}
 	if err := build(ctx, w, files, progress); err != nil {
-		return nil, fmt.Errorf("building the session process: %w", err)
+		return fmt.Errorf("building the session process: %w", err)
 	}
 	prune(w.Dir)
-	return w, nil
+	return nil
 }
 
 // keepWorkspaces is how long a workspace is kept that no session was started in. Sessions that run are younger in

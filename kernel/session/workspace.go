@@ -22,6 +22,9 @@ type Workspace struct {
 	Flags     []string // flags of every go build and go list, e.g. -buildvcs=false -mod=mod
 	LDFlags   string   // the value of -ldflags of every link
 
+	Cells string // folder for built cells; empty for the usual one in the user's cache
+	Note  string // what the user should know of where things are built; empty for nothing
+
 	cc []string // the C compiler's command
 }
 

@@ -30,6 +30,7 @@ type Options struct {
 	// CacheBytes bounds the cache; DefaultCacheBytes when 0.
 	CacheBytes int64
 	Log        *slog.Logger // nil: nothing is logged
+	Note       string       // the first of Engine.Notes; empty for none
 }
 
 // DefaultCacheBytes is how large the cache of built cells may grow.
@@ -85,6 +86,9 @@ func New(o Options) (*Engine, error) {
 		return nil, fmt.Errorf("making the compiled engine: %w", err)
 	}
 	e.forget()
+	if o.Note != "" {
+		e.notes = []string{o.Note}
+	}
 	return e, nil
 }
 
