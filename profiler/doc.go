@@ -18,7 +18,7 @@
 //
 // On two virtual CPUs (AMD EPYC, Go 1.26) a pair of Begin and End takes 35 ns and no allocation (78 ns where the
 // processor's time stamp counter is not used), 57 ns for an operator with shapes and FLOPs, 2.7 ns while nothing records;
-// WithStack makes that 250 ns and SampleHz 125 ns. A million spans take 32 MB while recording, and Stop turns them into a
+// WithStack makes that 250 ns, SampleHz 125 ns and OSCounts 1.2 us. A million spans take 32 MB while recording, and Stop turns them into a
 // trace in 0.08 s. Starting and stopping a profile takes 0.2 ms. Package goruntime says what the other sources cost.
 //
 // # Reading the figures
