@@ -171,9 +171,9 @@ func (r *report) pie(title, label string, names []string, values []float64, colo
 	}
 	pie.SetGlobalOptions(
 		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "item"}),
-		charts.WithLegendOpts(opts.Legend{Show: opts.Bool(true), Type: "scroll", Orient: "vertical", Left: "44%", Top: "middle"}),
+		charts.WithLegendOpts(opts.Legend{Show: opts.Bool(true), Type: "scroll", Orient: "vertical", Left: "252", Top: "middle"}),
 	)
-	pie.AddSeries(label, data, charts.WithPieChartOpts(opts.PieChart{Radius: []string{"42%", "82%"}, Center: []string{"21%", "50%"}}), charts.WithLabelOpts(opts.Label{Show: opts.Bool(true), Position: "inside", Color: "#fff", FontSize: 11, Formatter: "{d}%"}))
+	pie.AddSeries(label, data, charts.WithPieChartOpts(opts.PieChart{Radius: []string{"42%", "82%"}, Center: []string{"120", "50%"}}), charts.WithLabelOpts(opts.Label{Show: opts.Bool(true), Position: "inside", Color: "#fff", FontSize: 11, Formatter: "{d}%"}))
 	r.packed.charts = true
 	p, err := newEChart(title, pie, label, true)
 	if err != nil {
@@ -185,7 +185,7 @@ func (r *report) pie(title, label string, names []string, values []float64, colo
 	p.Height = 280
 	if list, ok := p.Option["series"].([]any); ok && len(list) > 0 {
 		if m, ok := list[0].(map[string]any); ok {
-			m["minShowLabelAngle"], m["percentPrecision"] = 22, 1 // smaller slices have their share in the legend
+			m["minShowLabelAngle"], m["percentPrecision"] = 22, 0 // smaller slices have their share in the legend
 		}
 	}
 	return p, nil
