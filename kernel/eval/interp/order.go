@@ -4,21 +4,27 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"runtime"
 )
 
-// Go leaves open in which order a statement's calls and the run-time checks of its other operations come, and the compiler's answer is not
-// from left to right: calls come first (with assertions, slicing, map literals, && and ||, in the order of the text), then everything
-// else. What is interpreted goes from left to right. The two differ when an operation that may panic stands before such a call; then
-// the lowered code makes the calls first, too, and keeps their values in variables.
+// Go leaves open in which order a statement's calls come, and the run-time checks of its other operations and the reads of its variables, and the
+// compiler's answer is not from left to right: calls come first (with assertions, slicing, map literals, && and ||, in the order of the
+// text), then everything else. What is interpreted goes from left to right. The two differ when an operation that may panic stands before
+// such a call, or a variable before a call that may change it; then the lowered code makes the calls first, too, and keeps their values
+// in variables.
 
 // effects are what evaluating an expression may do besides yielding a value.
 type effects struct {
-	panics bool // a run-time check that the compiler leaves where it stands
-	calls  bool // something that the compiler does first
+	panics  bool // a run-time check that the compiler leaves where it stands
+	reads   bool // a variable is read there
+	calls   bool // something that the compiler does first, and that may be noticed
+	changes bool // of that, a call that may change variables
 }
 
 func (x effects) any() bool { return x.panics || x.calls }
+
+func (x effects) and(y effects) effects {
+	return effects{x.panics || y.panics, x.reads || y.reads, x.calls || y.calls, x.changes || y.changes}
+}
 
 // order is the evaluation of one statement's expressions.
 type order struct {
@@ -58,21 +64,30 @@ func (o *order) all(exprs ...ast.Expr) (x effects) {
 
 // then is what happens when y is evaluated after x.
 func (o *order) then(x, y effects) effects {
-	o.conflict = o.conflict || x.panics && y.calls
-	return effects{x.panics || y.panics, x.calls || y.calls}
+	o.conflict = o.conflict || x.panics && y.calls || x.reads && y.changes
+	return x.and(y)
 }
 
-// call notes that e is done first.
-func (o *order) call(e ast.Expr) effects {
+// early notes that e, whose parts have the effects x, is done first.
+func (o *order) early(e ast.Expr, x effects) effects {
+	if x == (effects{}) {
+		return x
+	}
 	o.first = append(o.first, e)
-	return effects{calls: true}
+	return effects{calls: x.any(), changes: x.changes}
+}
+
+// call is early for what can be noticed in any case.
+func (o *order) call(e ast.Expr, x effects) effects {
+	x.calls = true
+	return o.early(e, x)
 }
 
 // converted is an expression that becomes a t: the compiler copies what it makes an interface of by address.
 func (o *order) converted(e ast.Expr, t types.Type) effects {
 	x := o.of(e)
-	if from := o.l.c.Info.Types[e].Type; x.panics && t != nil && from != nil && types.IsInterface(t) && !types.IsInterface(from) && byAddress(from) && !o.addressable(e) {
-		return o.call(e)
+	if from := o.l.c.Info.Types[e].Type; (x.panics || x.reads) && t != nil && from != nil && types.IsInterface(t) && !types.IsInterface(from) && byAddress(from) && !o.addressable(e) {
+		return o.early(e, x)
 	}
 	return x
 }
@@ -105,19 +120,21 @@ func (o *order) of(e ast.Expr) effects {
 		return effects{}
 	}
 	switch e := e.(type) {
+	case *ast.Ident:
+		_, variable := o.l.c.Info.ObjectOf(e).(*types.Var)
+		return effects{reads: variable}
 	case *ast.ParenExpr:
 		return o.of(e.X)
 	case *ast.StarExpr:
 		x := o.of(e.X)
-		x.panics = true
+		x.panics, x.reads = true, true
 		return x
 	case *ast.SelectorExpr:
 		return o.selector(e)
 	case *ast.IndexExpr:
 		return o.index(e)
 	case *ast.SliceExpr:
-		o.all(e.X, e.Low, e.High, e.Max)
-		return o.call(e)
+		return o.call(e, o.all(e.X, e.Low, e.High, e.Max))
 	case *ast.UnaryExpr:
 		return o.of(e.X)
 	case *ast.BinaryExpr:
@@ -128,7 +145,7 @@ func (o *order) of(e ast.Expr) effects {
 			x.panics = true
 			return x
 		}
-		return o.call(e)
+		return o.call(e, x)
 	case *ast.CompositeLit:
 		return o.literal(e)
 	case *ast.CallExpr:
@@ -140,11 +157,13 @@ func (o *order) of(e ast.Expr) effects {
 func (o *order) selector(e *ast.SelectorExpr) effects {
 	sel := o.l.c.Info.Selections[e]
 	if sel == nil { // of a package
-		return effects{}
+		_, variable := o.l.c.Info.Uses[e.Sel].(*types.Var)
+		return effects{reads: variable}
 	}
 	x := o.of(e.X)
 	_, pointer := sel.Recv().Underlying().(*types.Pointer)
 	x.panics = x.panics || pointer || sel.Indirect()
+	x.reads = x.reads || x.panics
 	return x
 }
 
@@ -155,10 +174,14 @@ func (o *order) index(e *ast.IndexExpr) effects {
 		k := o.converted(e.Index, m.Key())
 		o.key = o.key || k.panics
 		x = o.then(x, k)
-		x.panics = x.panics || mayNotCompare(m.Key())
+		x.panics, x.reads = x.panics || mayNotCompare(m.Key()), true
+		if c, ok := ast.Unparen(e.Index).(*ast.CallExpr); ok && o.l.c.Info.Types[c.Fun].IsType() && text(o.l.typeOf(c.Args[0])) {
+			return o.early(e, x)
+		}
 		return x
 	}
 	x := o.all(e.X, e.Index)
+	x.reads = true
 	if _, array := t.(*types.Array); !array || o.l.c.Info.Types[e.Index].Value == nil {
 		x.panics = true
 	}
@@ -171,10 +194,7 @@ func (o *order) binary(e *ast.BinaryExpr) effects {
 		right := &order{l: o.l}
 		y := right.of(e.Y)
 		right.settle(false) // what is evaluated only sometimes cannot be put before the rest
-		if x.any() || y.any() {
-			return o.call(e)
-		}
-		return effects{}
+		return o.early(e, x.and(y))
 	}
 	x := o.all(e.X, e.Y)
 	b, ok := basic(o.l.typeOf(e.X))
@@ -187,6 +207,12 @@ func (o *order) binary(e *ast.BinaryExpr) effects {
 		x.panics = x.panics || !constant && by != nil && by.Info()&types.IsUnsigned == 0
 	case token.EQL, token.NEQ:
 		x.panics = x.panics || mayNotCompare(o.l.typeOf(e.X)) && mayNotCompare(o.l.typeOf(e.Y))
+		switch o.l.typeOf(e.X).Underlying().(type) {
+		case *types.Struct, *types.Array: // copied before they are compared
+			if !o.addressable(e.X) || !o.addressable(e.Y) {
+				return o.early(e, x)
+			}
+		}
 	}
 	return x
 }
@@ -205,9 +231,12 @@ func (o *order) literal(e *ast.CompositeLit) (x effects) {
 			}
 			x = o.then(x, o.converted(elt, f.Type()))
 		case *types.Map:
-			if kv, ok := elt.(*ast.KeyValueExpr); ok {
-				x = o.then(x, o.converted(kv.Key, u.Key()))
-				x = o.then(x, o.converted(kv.Value, u.Elem()))
+			if kv, ok := elt.(*ast.KeyValueExpr); ok { // one after the other
+				entry := &order{l: o.l}
+				y := entry.then(entry.converted(kv.Key, u.Key()), entry.converted(kv.Value, u.Elem()))
+				entry.conflict = entry.conflict || x.reads && y.changes // yaegi reads variables last
+				entry.settle(false)
+				x = x.and(y)
 				x.panics = x.panics || mayNotCompare(u.Key())
 			}
 		case interface{ Elem() types.Type }:
@@ -217,8 +246,8 @@ func (o *order) literal(e *ast.CompositeLit) (x effects) {
 			x = o.then(x, o.converted(elt, u.Elem()))
 		}
 	}
-	if _, ok := t.Underlying().(*types.Map); ok && x.any() {
-		return o.call(e)
+	if isMap(t) {
+		return o.early(e, x)
 	}
 	return x
 }
@@ -226,7 +255,11 @@ func (o *order) literal(e *ast.CompositeLit) (x effects) {
 func (o *order) callExpr(e *ast.CallExpr) effects {
 	tv := o.l.c.Info.Types[e.Fun]
 	if tv.IsType() {
-		return o.converted(e.Args[0], tv.Type)
+		x := o.converted(e.Args[0], tv.Type)
+		if text(tv.Type) {
+			return o.early(e, x)
+		}
+		return x
 	}
 	if tv.IsBuiltin() {
 		return o.builtin(e)
@@ -245,7 +278,25 @@ func (o *order) callExpr(e *ast.CallExpr) effects {
 		}
 		x = o.then(x, o.converted(a, to))
 	}
-	return o.call(e)
+	x.changes = x.changes || !o.leavesAlone(e, sig)
+	return o.call(e, x)
+}
+
+// leavesAlone reports whether a call cannot change variables: the callee is a package's, and gets numbers and strings only.
+func (o *order) leavesAlone(e *ast.CallExpr, sig *types.Signature) bool {
+	f, ok := ast.Unparen(e.Fun).(*ast.SelectorExpr)
+	if !ok || sig == nil || o.l.c.Info.Selections[f] != nil {
+		return false
+	}
+	if _, ok := o.l.c.Info.Uses[f.Sel].(*types.Func); !ok {
+		return false
+	}
+	for p := range sig.Params().Variables() {
+		if _, ok := basic(p.Type()); !ok {
+			return false
+		}
+	}
+	return true
 }
 
 func (o *order) builtin(e *ast.CallExpr) effects {
@@ -255,17 +306,19 @@ func (o *order) builtin(e *ast.CallExpr) effects {
 	}
 	switch id.Name {
 	case "len", "cap", "min", "max":
-		return o.all(e.Args...)
+		return o.early(e, o.all(e.Args...))
 	case "make":
-		if o.all(e.Args[1:]...); o.l.variableSize(e.Args[1:]) {
-			return o.call(e)
+		x := o.all(e.Args[1:]...)
+		if o.l.variableSize(e.Args[1:]) {
+			return o.call(e, x)
 		}
 		return effects{}
 	case "new":
 		return effects{}
 	}
-	o.all(e.Args...)
-	return o.call(e)
+	x := o.all(e.Args...)
+	x.changes = x.changes || id.Name != "append"
+	return o.call(e, x)
 }
 
 // operands are what an assignment of several values evaluates of a place before the values.
@@ -279,71 +332,4 @@ func (o *order) operands(e ast.Expr) effects {
 		return o.of(e.X)
 	}
 	return effects{}
-}
-
-// mayNotCompare reports whether comparing values of t may panic, because of an interface in them.
-func mayNotCompare(t types.Type) bool {
-	switch u := t.Underlying().(type) {
-	case *types.Interface:
-		return true
-	case *types.Array:
-		return mayNotCompare(u.Elem())
-	case *types.Struct:
-		for f := range u.Fields() {
-			if mayNotCompare(f.Type()) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// pointerShaped reports whether an interface holds values of t as they are: pointers, maps, channels, functions, and what consists of one.
-func pointerShaped(t types.Type) bool {
-	switch u := t.Underlying().(type) {
-	case *types.Pointer, *types.Map, *types.Chan, *types.Signature:
-		return true
-	case *types.Basic:
-		return u.Kind() == types.UnsafePointer
-	case *types.Array:
-		return u.Len() == 1 && pointerShaped(u.Elem())
-	case *types.Struct:
-		return u.NumFields() == 1 && pointerShaped(u.Field(0).Type())
-	}
-	return false
-}
-
-// byAddress reports whether the compiler makes an interface of the address of a t, rather than of its value.
-func byAddress(t types.Type) bool {
-	if pointerShaped(t) {
-		return false
-	}
-	switch u := t.Underlying().(type) {
-	case *types.Slice:
-		return false
-	case *types.Basic:
-		if u.Info()&types.IsString != 0 {
-			return false
-		}
-	}
-	sizes := types.SizesFor("gc", runtime.GOARCH)
-	size, align := sizes.Sizeof(t), sizes.Alignof(t)
-	return !(size == align && (size == 2 || size == 4 || size == 8) && !hasPointers(t))
-}
-
-func hasPointers(t types.Type) bool {
-	switch u := t.Underlying().(type) {
-	case *types.Basic:
-		return u.Info()&types.IsString != 0 || u.Kind() == types.UnsafePointer
-	case *types.Array:
-		return u.Len() > 0 && hasPointers(u.Elem())
-	case *types.Struct:
-		for f := range u.Fields() {
-			if hasPointers(f.Type()) {
-				return true
-			}
-		}
-		return false
-	}
-	return true
 }

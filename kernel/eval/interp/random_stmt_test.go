@@ -107,6 +107,13 @@ func (m *maker) statement() {
 		m.block(3)
 		m.line("}")
 	case 30:
+		if v, ok := m.some("int"); ok && m.depth == 0 {
+			m.line("fmt.Println(%s, Bump(&%s), %s)", m.expr(m.pick("int", "bool", "Point", "string", "[]int", "uint8", "[3]int"), 2), v, m.expr("int", 2))
+			if w, ok := m.some("int"); ok && m.r.IntN(2) == 0 {
+				m.line("%s %s %s + Bump(&%s)", w, m.pick("=", "+=", "-="), m.expr("int", 1), v)
+			}
+			break
+		}
 		m.line("fmt.Println(%s[%s], Trace(\"o\", %s), %s)", m.expr("[]int", 1), m.small(), m.expr("int", 1), m.expr(m.pick("bool", "Point", "string", "uint8", "[3]int"), 2))
 	case 31:
 		if v, ok := m.some("[]int"); ok {

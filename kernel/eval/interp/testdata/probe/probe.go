@@ -122,6 +122,7 @@ func Total(shapes ...Shape) (t float64) {
 }
 func Trace(s string, n int) int    { fmt.Print(s, ";"); return n }
 func TraceB(s string, b bool) bool { fmt.Print(s, ";"); return b }
+func Bump(p *int) int              { *p += 10; return *p }
 func Boom(n int) int               { panic(fmt.Sprintf("boom %d", n)) }
 func Fresh() *Point                { return &Point{3, 4} }
 func NilPoint() *Point             { return nil }

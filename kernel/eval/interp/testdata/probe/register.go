@@ -19,7 +19,7 @@ func Register() {
 	}
 	for name, f := range map[string]any{
 		"Fail": Fail, "Divmod": Divmod, "Try": Try, "Sum": Sum, "Describe": Describe, "Total": Total, "Trace": Trace,
-		"TraceB": TraceB, "Boom": Boom, "Fresh": Fresh, "NilPoint": NilPoint, "NewSquare": NewSquare, "NoShape": NoShape,
+		"TraceB": TraceB, "Boom": Boom, "Bump": Bump, "Fresh": Fresh, "NilPoint": NilPoint, "NewSquare": NewSquare, "NoShape": NoShape,
 		"Ints": Ints, "Adder": Adder, "Wrap": Wrap,
 	} {
 		rt.DeclareFunc(name, f)
