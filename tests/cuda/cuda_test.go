@@ -145,7 +145,7 @@ func TestNotebookOnABareMachine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	has(t, cells, "No GPU here: no CUDA driver: /nonexistent/libcuda.so.1", "There is no GPU to show: no NVML: ", "Not compiled: no NVRTC", "skipped: no GPU", "skipped: no GPU", "", "skipped: no GPU", "skipped: no GPU")
+	has(t, cells, "No GPU here: no CUDA driver: /nonexistent/libcuda.so.1", "There is no GPU to show: no NVML: ", "Not compiled: no NVRTC", "skipped: no GPU", "skipped: no GPU", "", "skipped: no GPU", "skipped: no GPU", "skipped: no GPU")
 }
 
 func TestNotebookWithoutCompiler(t *testing.T) {
@@ -153,7 +153,7 @@ func TestNotebookWithoutCompiler(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	has(t, cells, "Stand-in GPU 0 (sm_90", "Stand-in GPU 0", "Not compiled: no NVRTC", "skipped: no NVRTC", "skipped: no NVRTC", "", "skipped: no NVRTC", "skipped: no NVRTC")
+	has(t, cells, "Stand-in GPU 0 (sm_90", "Stand-in GPU 0", "Not compiled: no NVRTC", "skipped: no NVRTC", "skipped: no NVRTC", "", "skipped: no NVRTC", "skipped: no NVRTC", "skipped: no NVRTC")
 }
 
 func TestNotebook(t *testing.T) {
@@ -161,7 +161,7 @@ func TestNotebook(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	has(t, cells, "Stand-in GPU 0 (sm_90", "Stand-in GPU 0", "of machine code for sm_90", "the sum of 1048576 numbers is 471858", "256 x 192 x 128 in ", "", "one stream ", "3 * 999 is 2997")
+	has(t, cells, "Stand-in GPU 0 (sm_90", "Stand-in GPU 0", "of machine code for sm_90", "the sum of 1048576 numbers is 471858", "256 x 192 x 128 in ", "", "one stream ", "3 * 999 is 2997", "two launches of a graph with two kernels: [100 200 300]")
 	for _, w := range []string{"scale", "Memcpy HtoD", "Memcpy DtoH", "GPU 0 memory used"} {
 		if !strings.Contains(cells[6], w) {
 			t.Errorf("the profile has no %q:\n%s", w, cells[6])
