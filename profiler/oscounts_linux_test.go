@@ -93,7 +93,7 @@ func TestOSCounts(t *testing.T) {
 	near("CPU time of compute", computed.CPU, 15*ms, ms)
 	near("CPU time of wait", wait.CPU, 0, ms)
 	near("time of wait", wait.Wall, 15*ms, 1000*ms)
-	near("switches of wait", wait.Switches, 3, 30)
+	near("switches of wait", wait.Switches+wait.Preemptions, 2, 50) // three waits; one may end before its thread sleeps
 	near("spans of compute", computed.Spans, 3, 0)
 	near("CPU time of outer", find("outer").CPU, 2*ms, ms)
 	near("CPU time of inner", find("inner").CPU, 2*ms, ms)
