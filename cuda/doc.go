@@ -17,6 +17,9 @@
 // reach beyond the window. Durations of device work are the device's own; its place in time is right to below a microsecond
 // (see clock). A call that was made inside a span lies on the goroutine's track, others on their thread's.
 //
+// A span of the program's is a range on each stream that its work ran on, and so is each launch of a graph (see ranges).
+// NVTX's ranges and marks are recorded where NVTX_INJECTION64_PATH names libcupti, on the tracks of their threads.
+//
 // # Figures
 //
 // Blocks and warps per multiprocessor and the estimated achieved occupancy are those of torch.profiler (see occupancy);

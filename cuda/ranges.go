@@ -13,7 +13,8 @@ import (
 //
 //  1. On each goroutine, the spans are walked in order of time; a stack of the open ones tells in which span of the program's
 //     another lies.
-//  2. Each piece of work widens the ranges of the span that launched it and of those around that, on its stream.
+//  2. Each piece of work widens the range of the innermost span that launched it, on its stream; then those widen the ranges of
+//     the spans around them.
 //  3. Ranges become slices, outer ones first, a nanosecond longer at both ends than the work: so they lie around it.
 //
 // Ranges of one stream may overlap without one being in the other, where goroutines share the stream.
@@ -30,7 +31,7 @@ func ranges(t *trace.Trace) {
 		span  int32
 		track trace.TrackID
 	}
-	extent := map[key][2]int64{}
+	inner := map[key]extent{}
 	for i := range t.Slices {
 		w := &t.Slices[i]
 		if !t.Class(w).DeviceWork() || w.Ext == 0 {
@@ -43,17 +44,18 @@ func ranges(t *trace.Trace) {
 		if !programSpan(t, span) {
 			span = outer[span]
 		}
-		for ; span != trace.NoSlice; span = outer[span] {
-			k := key{span, w.Track}
-			e, seen := extent[k]
-			if !seen {
-				e = [2]int64{w.Start, w.End()}
-			}
-			extent[k] = [2]int64{min(e[0], w.Start), max(e[1], w.End())}
+		if span != trace.NoSlice {
+			inner[key{span, w.Track}] = inner[key{span, w.Track}].with(w.Start, w.End())
 		}
 	}
-	keys := make([]key, 0, len(extent))
-	for k := range extent {
+	all := make(map[key]extent, len(inner))
+	for k, e := range inner {
+		for ; k.span != trace.NoSlice; k.span = outer[k.span] {
+			all[k] = all[k].with(e.start, e.end)
+		}
+	}
+	keys := make([]key, 0, len(all))
+	for k := range all {
 		keys = append(keys, k)
 	}
 	slices.SortFunc(keys, func(a, b key) int {
@@ -62,9 +64,22 @@ func ranges(t *trace.Trace) {
 	})
 	cat := t.Category("gpu_user_annotation", trace.ClassDeviceAnnotation)
 	for _, k := range keys {
-		s, e := t.Slices[k.span], extent[k]
-		t.Slices = append(t.Slices, trace.Slice{Start: e[0] - 1, Dur: e[1] - e[0] + 2, Ext: s.Ext, Track: k.track, Name: s.Name, Cat: cat})
+		s, e := t.Slices[k.span], all[k]
+		t.Slices = append(t.Slices, trace.Slice{Start: e.start - 1, Dur: e.end - e.start + 2, Ext: s.Ext, Track: k.track, Name: s.Name, Cat: cat})
 	}
+}
+
+// extent is a piece of time; the zero value holds nothing.
+type extent struct {
+	start, end int64
+	some       bool
+}
+
+func (e extent) with(start, end int64) extent {
+	if e.some {
+		start, end = min(e.start, start), max(e.end, end)
+	}
+	return extent{start, end, true}
 }
 
 // programSpan reports whether slice i is a span of the program's own: one that it began, or a step.
@@ -118,7 +133,7 @@ func graphRanges(t *trace.Trace) {
 		corr, graph int64
 		track       trace.TrackID
 	}
-	extent, at := map[key]int{}, len(t.Slices)
+	seen, at := map[key]int{}, len(t.Slices)
 	cat := t.Category("gpu_user_annotation", trace.ClassDeviceAnnotation)
 	for i := range at {
 		s := &t.Slices[i]
@@ -133,9 +148,9 @@ func graphRanges(t *trace.Trace) {
 			continue
 		}
 		k := key{s.Corr, graph, s.Track}
-		n, ok := extent[k]
+		n, ok := seen[k]
 		if !ok {
-			extent[k] = len(t.Slices)
+			seen[k] = len(t.Slices)
 			t.Slices = append(t.Slices, trace.Slice{
 				Start: s.Start - 1, Dur: s.Dur + 2, Ext: s.Ext, Track: s.Track, Name: t.Strings.ID("CUDA graph " + strconv.FormatInt(graph, 10)), Cat: cat,
 			})

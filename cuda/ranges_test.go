@@ -96,3 +96,30 @@ func TestRuntimeOverDriver(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkRanges projects nested spans of which the inner ones launch ten kernels each.
+func BenchmarkRanges(b *testing.B) {
+	const spans, each = 10_000, 10
+	tr := &trace.Trace{Meta: trace.Meta{Rank: trace.NoRank, End: 1e9}}
+	user, kernel := tr.Category("user_annotation", trace.ClassAnnotation), tr.Category("kernel", trace.ClassKernel)
+	p := tr.Process(1, "p")
+	x := tr.TrackIndex()
+	g, stream := x.Goroutine(p, 7), x.ID(p, trace.TrackStream, 7, "stream 7")
+	tr.Kernels = []trace.KernelArgs{{GraphID: -1}}
+	for depth := range int64(5) {
+		tr.Slices = append(tr.Slices, trace.Slice{Start: depth, Dur: 1e9 - 2*depth, Ext: depth + 1, Track: g, Cat: user})
+	}
+	for i := range int64(spans) {
+		tr.Slices = append(tr.Slices, trace.Slice{Start: 100 + 1000*i, Dur: 900, Ext: i + 10, Track: g, Cat: user})
+		for k := range int64(each) {
+			tr.Slices = append(tr.Slices, trace.Slice{Start: 200 + 1000*i + 50*k, Dur: 40, Ext: i + 10, Track: stream, Cat: kernel, Kind: trace.ArgKernel})
+		}
+	}
+	n := len(tr.Slices)
+	b.ReportAllocs()
+	for b.Loop() {
+		tr.Slices = tr.Slices[:n]
+		ranges(tr)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(spans*each), "ns/kernel")
+}
