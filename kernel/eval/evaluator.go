@@ -229,46 +229,6 @@ func (e *Evaluator) once(ctx context.Context, c *cell.Cell, code string, line in
 	return e.finish(checked, b, done), u, false
 }
 
-// tellNotes tells what the engines have to say.
-func (e *Evaluator) tellNotes(out cell.Output) {
-	for _, eng := range []Engine{e.cfg.Native, e.cfg.Interp} {
-		if n, ok := eng.(Noter); ok {
-			for _, note := range n.Notes() {
-				out.Stream(cell.Stderr, "Note: "+note+"\n")
-			}
-		}
-	}
-}
-
-// takeRevert are the names that the last run left without values, once.
-func (e *Evaluator) takeRevert() []string {
-	l := e.revert
-	e.revert = nil
-	return l
-}
-
-// newNames are the variables that a cell defines anew.
-func newNames(c *check.Checked) (out []string) {
-	for _, v := range c.Vars {
-		if !v.Reused {
-			out = append(out, v.Sym.Name)
-		}
-	}
-	return out
-}
-
-// numbers are the meanings that a cell gives to names of variables.
-func numbers(c *check.Checked) map[string]int64 {
-	m := map[string]int64{}
-	for _, v := range c.Vars {
-		m[v.Sym.Name] = v.Sym.ID
-	}
-	for _, v := range c.Migrated {
-		m[v.New.Name] = v.New.ID
-	}
-	return m
-}
-
 // compiles reports whether a cell that was to be interpreted may be compiled instead.
 func (e *Evaluator) compiles(b *built, o RunOptions) bool {
 	return b.unit.Engine == link.EngineInterp && e.cfg.Native != nil && (o.Engine == Auto || o.Engine == "" && e.Engine() == Auto)
@@ -295,58 +255,6 @@ func (e *Evaluator) prepare(ctx context.Context, n int, code string, out cell.Ou
 	return c, nil
 }
 
-// refresh takes notice of packages that have changed on disk. A session process cannot load a second version of a package, so
-// that one which it has loaded stays, unless the engine knows a way.
-func (e *Evaluator) refresh(out cell.Output) {
-	changed := e.cfg.Packages.Changed()
-	if len(changed) == 0 {
-		return
-	}
-	err := e.reload(changed)
-	loaded := slices.ContainsFunc(changed, func(p string) bool { return e.loaded[p] })
-	if loaded && err != nil {
-		for _, p := range changed {
-			out.Stream(cell.Stderr, fmt.Sprintf("Note: package %s has changed on disk; this session has loaded it and keeps it as it was. %%reset starts anew with the changes.\n", p))
-		}
-		out.Stream(cell.Stderr, "The reason: "+err.Error()+"\n")
-		return
-	}
-	local := e.cfg.Packages.Local() // others may use the changed ones
-	e.cfg.Packages.Adopt()
-	for _, p := range changed {
-		out.Stream(cell.Stderr, fmt.Sprintf("Note: package %s has changed on disk and is built again.\n", p))
-		if old := e.session.VarsOfPackage(p); len(old) > 0 {
-			out.Stream(cell.Stderr, fmt.Sprintf("Note: values of its old version are in %s; make them anew to use the changes.\n", strings.Join(old, ", ")))
-		}
-	}
-	if gone := e.session.Refit(local); len(gone) > 0 {
-		var b strings.Builder
-		b.WriteString("Note: what no longer compiles with the changes is forgotten:\n")
-		for _, f := range gone {
-			fmt.Fprintf(&b, "  %s %s of In[%d]: %s\n", f.Kind, f.Name, f.Cell, f.Why)
-		}
-		out.Stream(cell.Stderr, b.String())
-	}
-}
-
-// reload tells the compiling engine that packages have changed.
-func (e *Evaluator) reload(paths []string) error {
-	if r, ok := e.cfg.Native.(Reloader); ok {
-		return r.Reload(paths)
-	}
-	return errors.New("a package can be loaded once")
-}
-
-// noteLoaded remembers the local packages that the session process has loaded with c.
-func (e *Evaluator) noteLoaded(c *check.Checked) {
-	local := e.cfg.Packages.Local()
-	if slices.ContainsFunc(c.Imports, func(i check.Import) bool { return slices.Contains(local, i.Path) }) {
-		for _, p := range local {
-			e.loaded[p] = true
-		}
-	}
-}
-
 // isIdle reports whether there is nothing to build or to run.
 func isIdle(c *check.Checked) bool {
 	if len(c.Steps) > 0 || len(c.Rebound) > 0 {
@@ -363,84 +271,6 @@ func isIdle(c *check.Checked) bool {
 		}
 	}
 	return true
-}
-
-// built is a unit and what belongs to it.
-type built struct {
-	engine Engine
-	unit   link.Unit
-	commit func()
-}
-
-// choices are the engines to try, in order, and why others are not tried.
-func (e *Evaluator) choices(c *check.Checked, mode string) (try []Engine, why string) {
-	if mode == "" {
-		mode = e.Engine()
-	}
-	if mode != Native && e.cfg.Interp != nil {
-		ok, reason := e.cfg.Interp.Supports(c)
-		if ok {
-			try = append(try, e.cfg.Interp)
-		}
-		why = reason
-	}
-	if mode != Interp && e.cfg.Native != nil {
-		ok, reason := e.cfg.Native.Supports(c)
-		if ok {
-			try = append(try, e.cfg.Native)
-		} else {
-			why = reason
-		}
-	}
-	return try, why
-}
-
-func (e *Evaluator) build(ctx context.Context, c *check.Checked, o RunOptions) (*built, *cell.UserError) {
-	try, why := e.choices(c, o.Engine)
-	if len(try) == 0 {
-		return nil, e.refused(o.Engine, why)
-	}
-	o.Only = len(try) == 1
-	var err error
-	for i, eng := range try {
-		b := &built{engine: eng}
-		b.unit, b.commit, err = eng.Build(ctx, c, o.BuildOptions)
-		if err == nil {
-			for _, before := range try[:i] {
-				if l, ok := before.(Learner); ok {
-					l.Learn(c)
-				}
-			}
-			return b, nil
-		}
-		var ue *cell.UserError
-		if errors.As(err, &ue) {
-			e.dress(ue)
-			return nil, ue
-		}
-		if ctx.Err() != nil {
-			return nil, interrupted()
-		}
-	}
-	return nil, e.plainError("BuildError", err.Error())
-}
-
-// refused is the error of a cell that no engine takes.
-func (e *Evaluator) refused(mode, why string) *cell.UserError {
-	if mode == "" {
-		mode = e.Engine()
-	}
-	msg := "the cell cannot be interpreted right"
-	if why != "" {
-		msg = "the interpreter is not trusted with this cell: it " + why
-	}
-	switch {
-	case e.cfg.Native != nil && mode == Interp:
-		msg += "\n%engine auto compiles such cells."
-	case e.cfg.Native == nil:
-		msg += "\n" + e.noNative()
-	}
-	return e.plainError("NotSupported", msg)
 }
 
 // finish commits what a run has defined and shapes its end.
