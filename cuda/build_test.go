@@ -262,7 +262,8 @@ func TestOthers(t *testing.T) {
 		trace.ClassSync:             {"Context Sync [200+100]", "Stream Sync [200+100]", "Stream Wait Event [100+1]"},
 		trace.ClassAnnotation:       {"lib: range [10+40]"},
 		trace.ClassOverhead:         {"Buffer Flush [400+100]"},
-		trace.ClassDeviceAnnotation: {"CUDA graph 12 [600+100]"},
+		trace.ClassKernel:           {"CUDA graph 12 [600+100]"},
+		trace.ClassDeviceAnnotation: nil,
 		trace.ClassMemcpy:           {"Memcpy PtoP (Device -> Device) [800+200]"},
 		trace.ClassMemset:           {"Memset (Device) [1+0]"},
 	} {

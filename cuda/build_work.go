@@ -140,15 +140,20 @@ func (b *builder) work() {
 	b.graphs()
 }
 
-// graphs adds runs of whole graphs as ranges on their stream: there is no record of what ran in them.
+// graphs adds runs of whole graphs as if each were a kernel: there is no record of what ran in them.
 func (b *builder) graphs() {
+	cat := b.t.Category("kernel", trace.ClassKernel)
 	for i := range b.records.Graphs {
 		g := &b.records.Graphs[i]
 		if !b.inWindow(g.Correlation, g.Start) || !b.timed(g.Start, g.End) {
 			continue
 		}
+		b.t.Kernels = append(b.t.Kernels, trace.KernelArgs{
+			BlocksPerSM: -1, WarpsPerSM: -1, Occupancy: -1, Device: b.place(g.Device).device, Context: int64(g.Context), Stream: int64(g.Stream), Queued: -1,
+			GraphID: int64(g.ID), GraphNode: -1,
+		})
 		name := b.t.Strings.ID("CUDA graph " + strconv.FormatUint(uint64(g.ID), 10))
-		b.slice(g.Start, g.End, g.Correlation, b.stream(g.Device, g.Context, g.Stream), name, b.t.Category("gpu_user_annotation", trace.ClassDeviceAnnotation), trace.NoArgs, 0)
+		b.slice(g.Start, g.End, g.Correlation, b.stream(g.Device, g.Context, g.Stream), name, cat, trace.ArgKernel, len(b.t.Kernels)-1)
 	}
 }
 

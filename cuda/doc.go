@@ -18,6 +18,8 @@
 // (see clock). A call that was made inside a span lies on the goroutine's track, others on their thread's.
 //
 // A span of the program's is a range on each stream that its work ran on, and so is each launch of a graph (see ranges).
+// CUPTI tells of each node of a graph; with GANDER_CUDA_GRAPHS=whole it tells of each launch as one piece of work, which costs less
+// where graphs are large.
 // NVTX's ranges and marks are recorded where NVTX_INJECTION64_PATH names libcupti, on the tracks of their threads.
 //
 // # Figures

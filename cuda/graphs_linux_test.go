@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gander-go/gander/cuda/driver"
@@ -106,6 +107,42 @@ func TestGraphs(t *testing.T) {
 	slices.Sort(got)
 	if len(got) != 4 || got[2] != "launch 0 in launch 0 1" || got[3] != "launch 1 in launch 1 1" || got[0][:10] != "CUDA graph" {
 		t.Errorf("ranges %q", got)
+	}
+}
+
+// TestWholeGraphs has CUPTI tell of launches of graphs instead of what runs in them.
+func TestWholeGraphs(t *testing.T) {
+	t.Setenv("GANDER_CUDA_GRAPHS", "whole")
+	c := open(t)
+	s, err := c.NewStream()
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := driver.Upload(c, make([]float32, 64))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := s.Capture(func() error { return errors.Join(x.Fill(0, s), x.Fill(1, s)) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr := profiled(t, func() error {
+		span := profiler.Begin("launch")
+		defer span.End()
+		return errors.Join(g.Launch(s), g.Launch(s))
+	})
+	var got []string
+	for i := range tr.Slices {
+		if v := &tr.Slices[i]; tr.Class(v).OnDevice() {
+			got = append(got, tr.Categories[v.Cat].Name+" "+strings.TrimRight(tr.Name(v), " 0123456789"))
+		}
+	}
+	slices.Sort(got)
+	if want := []string{"gpu_user_annotation launch", "kernel CUDA graph", "kernel CUDA graph"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if len(tr.Flows) != 2 {
+		t.Errorf("%d arrows for two launches", len(tr.Flows))
 	}
 }
 

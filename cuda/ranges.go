@@ -127,7 +127,7 @@ func programSpans(t *trace.Trace) map[int32]int32 {
 }
 
 // graphRanges adds a range around the work of each launch of a CUDA graph, on each stream that it ran on. Where CUPTI tells
-// of graphs as wholes, their ranges are there already and there is no work to lie in others.
+// of graphs as wholes, there is no work to lie in ranges.
 func graphRanges(t *trace.Trace) {
 	type key struct {
 		corr, graph int64
@@ -137,14 +137,14 @@ func graphRanges(t *trace.Trace) {
 	cat := t.Category("gpu_user_annotation", trace.ClassDeviceAnnotation)
 	for i := range at {
 		s := &t.Slices[i]
-		graph := int64(-1)
+		graph, node := int64(-1), int64(-1)
 		switch s.Kind {
 		case trace.ArgKernel:
-			graph = t.Kernels[s.Args].GraphID
+			graph, node = t.Kernels[s.Args].GraphID, t.Kernels[s.Args].GraphNode
 		case trace.ArgCopy:
-			graph = t.Copies[s.Args].GraphID
+			graph, node = t.Copies[s.Args].GraphID, t.Copies[s.Args].GraphNode
 		}
-		if graph < 0 || s.Corr == 0 || !t.Class(s).DeviceWork() {
+		if graph < 0 || node < 0 || s.Corr == 0 || !t.Class(s).DeviceWork() {
 			continue
 		}
 		k := key{s.Corr, graph, s.Track}

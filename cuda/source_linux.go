@@ -93,6 +93,9 @@ func (s *source) Start() error {
 	if os.Getenv("NVTX_INJECTION64_PATH") != "" {
 		config.Kinds = append([]cupti.Kind{cupti.KindMarker, cupti.KindName}, config.Kinds...)
 	}
+	if os.Getenv("GANDER_CUDA_GRAPHS") == "whole" { // one record a launch, instead of one for each node
+		config.Kinds = append([]cupti.Kind{cupti.KindGraph}, config.Kinds...)
+	}
 	if lib.Version >= 1209 {
 		config.Kinds = append([]cupti.Kind{cupti.KindEvent}, config.Kinds...)
 	}
