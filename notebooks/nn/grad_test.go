@@ -48,29 +48,36 @@ func TestGradients(t *testing.T) {
 
 func checkGradient(t *testing.T, what string, values, grad []float32, loss func() float64) {
 	t.Helper()
-	const step = 1e-2
 	var scale float64
 	for _, g := range grad {
 		scale = max(scale, math.Abs(float64(g)))
 	}
-	bad := 0
+	// A step that crosses the kink of a ReLU or changes the winner of a pool gives a wrong difference: shorter steps do not cross it.
+	steps := []float32{1e-2, 2e-3, 4e-4}
+	short := 0
 	for i := range values {
-		old := values[i]
-		values[i] = old + step
-		up := loss()
-		values[i] = old - step
-		down := loss()
-		values[i] = old
-		if want := (up - down) / (2 * step); math.Abs(want-float64(grad[i])) > 0.02*scale+1e-3 {
-			bad++
-			if bad == 1 {
-				t.Logf("%s: gradient %d is %g, differences give %g", what, i, grad[i], want)
+		var differences []float64
+		for _, step := range steps {
+			old := values[i]
+			values[i] = old + step
+			up := loss()
+			values[i] = old - step
+			down := loss()
+			values[i] = old
+			d := (up - down) / (2 * float64(step))
+			if math.Abs(d-float64(grad[i])) <= 0.02*scale+1e-3 {
+				differences = nil
+				break
 			}
+			differences = append(differences, d)
+			short++
+		}
+		if differences != nil {
+			t.Errorf("%s: gradient %d is %g, differences give %g with steps of %g", what, i, grad[i], differences, steps)
 		}
 	}
-	// A step that crosses the kink of a ReLU gives a wrong difference: a few are allowed, none without one.
-	if bad > len(values)/50 {
-		t.Errorf("%s: %d of %d gradients are off", what, bad, len(values))
+	if short > len(values)/4+1 {
+		t.Errorf("%s: %d shorter steps for %d gradients", what, short, len(values))
 	}
 }
 
