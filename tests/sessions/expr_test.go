@@ -19,7 +19,6 @@ type scope struct {
 	w      *world
 	lookup func(string) *symbol
 	locals map[string]typ
-	names  names // that the builtin functions are not hidden by
 }
 
 // env is where an expression is evaluated.
@@ -46,14 +45,6 @@ func (x strLit) text() string             { return strconv.Quote(string(x)) }
 func (x strLit) names(func(string))       {}
 func (x strLit) check(*scope) (typ, bool) { return typ{kind: tString}, true }
 func (x strLit) eval(*env) value          { return string(x) }
-
-// raw is text that never compiles.
-type raw string
-
-func (x raw) text() string             { return string(x) }
-func (x raw) names(func(string))       {}
-func (x raw) check(*scope) (typ, bool) { return typ{}, false }
-func (x raw) eval(*env) value          { panic("evaluating a mistake") }
 
 // ref is a variable, a parameter or a constant.
 type ref struct{ name string }
@@ -234,7 +225,7 @@ func (x *lambda) check(sc *scope) (typ, bool) {
 		locals[n] = t
 	}
 	locals[x.param] = typ{kind: tInt}
-	t, ok := x.body.check(&scope{sc.w, sc.lookup, locals, sc.names})
+	t, ok := x.body.check(&scope{sc.w, sc.lookup, locals})
 	return typ{kind: tFunc}, ok && t.kind == tInt
 }
 func (x *lambda) eval(ev *env) value {

@@ -14,7 +14,6 @@ type maker struct {
 	r     *rand.Rand
 	m     *model
 	past  [][]part // cells, for running again
-	used  map[string]bool
 	local []string // int parameters in scope
 	level int      // of what is being declared
 }
@@ -400,7 +399,6 @@ func (k *maker) change() stmt {
 		return nil
 	}
 	name := pick(k, l...)
-	k.used[name] = true
 	s := k.m.ns[name]
 	switch s.typ.kind {
 	case tInt:
@@ -532,7 +530,6 @@ func (k *maker) cell() []part {
 	if len(k.past) > 0 && k.chance(15) {
 		return k.past[k.r.IntN(len(k.past))]
 	}
-	k.used = map[string]bool{}
 	var cell []part
 	for range 1 + k.r.IntN(5) {
 		switch n := k.r.IntN(100); {

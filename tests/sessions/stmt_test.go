@@ -169,7 +169,7 @@ func (s loop) check(sc *scope) bool {
 			locals[n] = t
 		}
 	}
-	return s.body.check(&scope{sc.w, sc.lookup, locals, sc.names})
+	return s.body.check(&scope{sc.w, sc.lookup, locals})
 }
 func (s loop) exec(ev *env) {
 	for i := range s.n {

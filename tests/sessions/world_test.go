@@ -109,9 +109,8 @@ type object struct {
 }
 
 type closure struct {
-	fn   *lambda
-	env  *env
-	text string
+	fn  *lambda
+	env *env
 }
 
 // dynamic is the content of an interface.
