@@ -6,6 +6,9 @@
 // reaches both through pointers and symbol tables. What yaegi gets wrong with types of its own (methods, unexported
 // fields, %T) therefore cannot come up. Constant expressions are folded by go/types and never seen by yaegi.
 //
+// Packages are known by tables of their symbols: those that the session process carries (carried.go), and those that the compiled engine builds
+// as plugins when a cell first needs them (Tables).
+//
 // Its one invariant: what is not on the whitelist is refused with a reason, never run. The whitelist is whitelist.go; proof.txt names
 // programs that show yaegi running each entry right, and its test fails for an entry without one.
 package interp
