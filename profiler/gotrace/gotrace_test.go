@@ -332,8 +332,8 @@ func TestWaitsForLocks(t *testing.T) {
 		var wg sync.WaitGroup
 		mu.Lock()
 		rw.Lock()
-		wg.Go(func() { mu.Lock(); mu.Unlock() })
-		wg.Go(func() { rw.RLock(); rw.RUnlock() })
+		wg.Go(func() { mu.Lock(); defer mu.Unlock() })
+		wg.Go(func() { rw.RLock(); defer rw.RUnlock() })
 		time.Sleep(5 * time.Millisecond)
 		mu.Unlock()
 		rw.Unlock()
