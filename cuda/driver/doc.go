@@ -1,4 +1,4 @@
-// Package driver runs work on NVIDIA GPUs from Go: devices, contexts, memory, streams, events and kernels of CUDA's driver
+// Package driver runs work on NVIDIA GPUs from Go: devices, contexts, memory, streams, events, graphs and kernels of CUDA's driver
 // API, for notebooks and programs alike.
 //
 // It needs no CUDA to build and none to start: the driver is opened when it is first used, and where there is none every
