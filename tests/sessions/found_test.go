@@ -53,7 +53,7 @@ func TestFound(t *testing.T) {
 				} else if end != "" {
 					want.out.WriteString(end + "\n")
 				}
-				if diff := b.play(code, want, false); diff != "" {
+				if diff := b.play(code, "", want, false); diff != "" {
 					t.Fatalf("cell %d:\n%s\n%s", i+1, code, diff)
 				}
 			}

@@ -42,7 +42,7 @@ func TestRandomSessions(t *testing.T) {
 				t.Fatal(err)
 			}
 			b.n = 0
-			r := rand.New(rand.NewPCG(*first+i, 7))
+			r, engines := rand.New(rand.NewPCG(*first+i, 7)), rand.New(rand.NewPCG(*first+i, 8))
 			k := &maker{r: r, m: newModel()}
 			var played []string
 			for range 10 + r.IntN(31) {
@@ -65,7 +65,11 @@ func TestRandomSessions(t *testing.T) {
 				if want.err == "" && !hangsIn(c) {
 					k.past = append(k.past, c)
 				}
-				if diff := b.play(code, want, hangsIn(c) && want.err == hanging); diff != "" {
+				engine := "" // mostly the session's choice
+				if engines.IntN(5) == 0 {
+					engine = eval.Native
+				}
+				if diff := b.play(code, engine, want, hangsIn(c) && want.err == hanging); diff != "" {
 					for j, p := range played[:len(played)-1] {
 						t.Logf("In[%d]:\n%s", j+1, p)
 					}
@@ -86,7 +90,7 @@ type book struct {
 }
 
 // play runs a cell and says what is not as the model has it.
-func (b *book) play(code string, want *run, interrupt bool) string {
+func (b *book) play(code, engine string, want *run, interrupt bool) string {
 	b.n++
 	b.out.take()
 	c := &cell.Cell{N: b.n, Code: code}
@@ -94,7 +98,7 @@ func (b *book) play(code string, want *run, interrupt bool) string {
 	defer cancel()
 	done := make(chan *cell.Result, 1)
 	go func() {
-		r, _ := b.Evaluator().Run(ctx, c, code, 1, eval.RunOptions{}, &b.out, noInput{})
+		r, _ := b.Evaluator().Run(ctx, c, code, 1, eval.RunOptions{Engine: engine}, &b.out, noInput{})
 		done <- r
 	}()
 	var r *cell.Result
