@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Prints ratios against torch.profiler, HTA and the TensorBoard plugin on this machine; options go to tools/bench_peers.py.
+# Prints ratios against torch.profiler, HTA and the TensorBoard plugin on this machine, and compares diffs with the plugin's;
+# options go to tools/bench_peers.py.
 # The peers are set up once in .cache/peers from PyPI, pinned in tools/requirements-peers.txt (GANDER_PEERS names the Python
 # of an environment that has them already).
 set -euo pipefail
@@ -21,3 +22,5 @@ mkdir -p build
 go build -o build/bench_peers ./tools/bench_peers
 go build -o bin/gander ./cmd/gander
 "$python" tools/bench_peers.py build/bench_peers bin/gander "$@"
+echo "== ranges of the plugin's diff view"
+GANDER_PLUGIN_PYTHON=$(realpath -s "$python") go test ./profiler/analyze -run DiffIsThePlugins -v | grep -v '^=== '
