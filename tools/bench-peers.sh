@@ -23,4 +23,4 @@ go build -o build/bench_peers ./tools/bench_peers
 go build -o bin/gander ./cmd/gander
 "$python" tools/bench_peers.py build/bench_peers bin/gander "$@"
 echo "== ranges of the plugin's diff view"
-GANDER_PLUGIN_PYTHON=$(realpath -s "$python") go test ./profiler/analyze -run DiffIsThePlugins -v | grep -v '^=== '
+GANDER_PLUGIN_PYTHON=$(realpath -s "$(command -v "$python")") go test ./profiler/analyze -run DiffIsThePlugins -v | grep -v '^=== '
