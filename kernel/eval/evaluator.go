@@ -197,6 +197,9 @@ func (e *Evaluator) once(ctx context.Context, c *cell.Cell, code string, line in
 		o.Before()
 	}
 	done, err := e.cfg.Runner.Run(ctx, r, out, in)
+	if d, ok := e.cfg.Native.(Discarder); ok && err == nil && done.Err != nil && isUnopened(b, done.Err) {
+		d.Discard(b.unit) // its tables are built anew when they are needed again
+	}
 	if err == nil && done.Err != nil && done.Err.Kind == "load" && e.compiles(b, o) {
 		// The interpreter took exception to what its engine made of the cell. Nothing has run.
 		e.revert = newNames(checked)
@@ -227,6 +230,11 @@ func (e *Evaluator) once(ctx context.Context, c *cell.Cell, code string, line in
 	}
 	u.Ran, u.Wall, u.CPU, u.System, u.Bytes, u.Objects = true, done.Wall, done.CPU, done.System, done.Allocs, done.Mallocs
 	return e.finish(checked, b, done), u, false
+}
+
+// isUnopened reports whether an interpreted cell could not begin because a plugin of its tables cannot be opened.
+func isUnopened(b *built, f *link.Failure) bool {
+	return f.Kind == "load" && b.unit.Engine == link.EngineInterp && len(b.unit.Plugins) > 0 && strings.HasPrefix(f.Message, "opening compiled cell")
 }
 
 // compiles reports whether a cell that was to be interpreted may be compiled instead.

@@ -29,6 +29,7 @@ func (e *Engine) Discard(u link.Unit) bool {
 		e.discarded[file] = true
 		e.again[name] = fmt.Sprintf("-%d", len(e.discarded))
 		e.cache.remove(name)
+		e.tables.forget()
 		hope = true
 	}
 	return hope

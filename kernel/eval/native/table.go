@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"go/types"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -22,7 +23,7 @@ type tables struct {
 	mu     sync.Mutex
 	texts  map[*types.Package]string
 	found  map[*types.Package]interp.Table
-	builds map[string]*building // by name: those that have not ended, and those that failed
+	builds map[string]*building // by file: those that have not ended, and those that failed
 
 	ctx  context.Context // of builds; it ends with the engine
 	stop context.CancelFunc
@@ -105,12 +106,12 @@ func (e *Engine) table(ctx context.Context, p *types.Package, text string, wait 
 		return interp.Table{}, err
 	}
 	name := "t" + e.tools.hash("table", text, e.tools.fingerprint([]string{path}))
-	table = interp.Table{Name: name, Plugin: e.path(name + ".so")}
+	table = interp.Table{Name: name, Plugin: e.tableFile(name)}
 	if _, err := os.Stat(table.Plugin); err != nil && !e.cache.fetch(name+".so", table.Plugin) {
 		if !wait {
 			return interp.Table{}, interp.ErrNoTable
 		}
-		if err := e.buildTableOnce(ctx, name, path, text); err != nil {
+		if err := e.buildTableOnce(ctx, table, path, text); err != nil {
 			return interp.Table{}, fmt.Errorf("building the table of package %s: %w", path, err)
 		}
 	}
@@ -121,15 +122,15 @@ func (e *Engine) table(ctx context.Context, p *types.Package, text string, wait 
 }
 
 // buildTableOnce builds a table, or waits for the build of it that there is. One that has failed is not tried again.
-func (e *Engine) buildTableOnce(ctx context.Context, name, path, text string) error {
-	t := e.tables
+func (e *Engine) buildTableOnce(ctx context.Context, table interp.Table, path, text string) error {
+	t, name := e.tables, table.Plugin
 	t.mu.Lock()
 	b := t.builds[name]
 	if b == nil {
 		b = &building{done: make(chan struct{})}
 		t.builds[name] = b
 		go func() {
-			b.err = e.buildTable(t.ctx, name, path, text)
+			b.err = e.buildTable(t.ctx, table, path, text)
 			if b.err == nil {
 				t.mu.Lock()
 				delete(t.builds, name)
@@ -148,8 +149,8 @@ func (e *Engine) buildTableOnce(ctx context.Context, name, path, text string) er
 }
 
 // buildTable compiles and links a table plugin. It holds no lock meanwhile.
-func (e *Engine) buildTable(ctx context.Context, name, path, text string) error {
-	dir, err := os.MkdirTemp(e.path(""), "build-")
+func (e *Engine) buildTable(ctx context.Context, table interp.Table, path, text string) error {
+	dir, err := os.MkdirTemp(filepath.Dir(table.Plugin), "build-")
 	if err != nil {
 		return err
 	}
@@ -158,22 +159,29 @@ func (e *Engine) buildTable(ctx context.Context, name, path, text string) error 
 	if err := e.tools.importcfg(cfg, nil); err != nil {
 		return err
 	}
-	text += fmt.Sprintf("const name = %q\n", name)
+	text += fmt.Sprintf("const name = %q\n", table.Name)
 	if err := os.WriteFile(dir+"/table.go", []byte(text), 0o644); err != nil {
 		return err
 	}
-	self := modulePrefix + name
+	self := modulePrefix + table.Name
 	if err := e.tools.compile(ctx, self, dir+"/table.go", cfg, dir+"/table.a"); err != nil {
 		return err
 	}
 	if err := e.tools.link(ctx, self, dir+"/table.a", cfg+".link", dir+"/table.so"); err != nil {
 		return err
 	}
-	if err := os.Rename(dir+"/table.so", e.path(name+".so")); err != nil {
+	if err := os.Rename(dir+"/table.so", table.Plugin); err != nil {
 		return err
 	}
-	e.cache.store(name+".so", e.path(name+".so"))
+	e.cache.store(table.Name+".so", table.Plugin)
 	return nil
+}
+
+// tableFile is where a table's plugin is, or is put.
+func (e *Engine) tableFile(name string) string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.path(name + e.again[name+".so"] + ".so")
 }
 
 func (e *Engine) tableText(p *types.Package) (string, error) {

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/gander-go/gander/kernel/eval/interp"
+	"github.com/gander-go/gander/kernel/session/link"
 )
 
 var allTables = flag.Bool("alltables", false, "compile the tables of all standard packages")
@@ -118,6 +119,15 @@ func TestTableBuild(t *testing.T) {
 	}
 	if g, err := other.Table(ctx, p, false); err != nil || g.Name != got[0].Name {
 		t.Errorf("from the cache: %v %v", g, err)
+	}
+	if !e.Discard(link.Unit{Plugins: []string{got[0].Plugin}}) {
+		t.Error("there is no hope in building it anew")
+	}
+	if _, err := e.Table(ctx, p, false); !errors.Is(err, interp.ErrNoTable) {
+		t.Errorf("after it was discarded: %v", err)
+	}
+	if g, err := e.Table(ctx, p, true); err != nil || g.Name != got[0].Name || g.Plugin == got[0].Plugin {
+		t.Errorf("built anew: %v %v", g, err)
 	}
 	gone, stop := context.WithCancel(ctx)
 	stop()
