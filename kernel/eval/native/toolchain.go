@@ -70,8 +70,9 @@ func newToolchain(o Options, c *cache) (*toolchain, error) {
 	}
 	// A workspace's folder is named for the sources in it, which every plugin must fit.
 	t.common = strings.Join([]string{filepath.Base(ws.Dir), rt.Version, emitVersion, string(out), runtime.GOOS, runtime.GOARCH, strings.Join(ws.Flags, " "), ws.LDFlags}, "\x00")
+	t.extld = []string{"-extld=" + t.cc}
 	if _, err := exec.LookPath("ld.gold"); err == nil && runtime.GOOS == "linux" && runtime.GOARCH == "amd64" {
-		t.extld = []string{"-extldflags=-fuse-ld=gold"}
+		t.extld = []string{"-extld=" + unasked(t.cc), "-extldflags=-fuse-ld=gold"}
 	}
 	t.load()
 	return t, nil
@@ -346,7 +347,7 @@ func (t *toolchain) compileFiles(ctx context.Context, importPath, lang, cfg, out
 // link links the plugin importPath, archive main, to out.
 func (t *toolchain) link(ctx context.Context, importPath, main, cfg, out string) error {
 	args := []string{"-o", out, "-importcfg", cfg, "-installsuffix", "dynlink", "-pluginpath", importPath, "-buildmode=plugin",
-		"-buildid", importPath, "-s", "-w", "-extld=" + t.cc}
+		"-buildid", importPath, "-s", "-w"}
 	args = append(args, t.extld...)
 	return t.run(ctx, "link", append(args, main)...)
 }
