@@ -36,6 +36,11 @@ func TestFound(t *testing.T) {
 			"x := 1\nfunc h() int { return 10 }\nfunc sum() int { return x + h() }", "x := \"a\"", "x := 2", "x := \"b\"",
 			"func h() int { return 20 }", "fmt.Println(sum(), x) // 21 b",
 		}},
+		{"a former variable of a type that gets a new version in the same cell", []string{
+			"type T struct { A int }\nfunc (t *T) P(n int) int { return n }\nx, y := T{5}, T{6}\nfunc g() int { y = T{1}; return x.A }",
+			"func (t *T) P(n int) int { return n + t.A }\nvar x int = 3\nfmt.Println(g(), x, y.P(10)) // 5 3 11",
+			"func (t *T) P(n int) int { return n * 2 }", "fmt.Println(g(), x, y.P(10)) // 5 3 20",
+		}},
 		{"a variable whose declaration ran before the failing init function above it", []string{
 			"func init() { panic(\"init\") }\nvar y int = 5 // panic", "fmt.Println(y) // 5",
 		}},

@@ -107,7 +107,7 @@ func distributed(t *testing.T, cacheDir, dir, code, want string) string {
 		t.Fatal(err)
 	}
 	p := startIn(t, dir, Options{Workspace: s.ws, CacheDir: cacheDir}, check.New(s.mods))
-	timer := time.AfterFunc(60*time.Second, func() { p.cmd.Process.Kill() })
+	timer := time.AfterFunc(5*time.Minute, func() { p.cmd.Process.Kill() })
 	defer timer.Stop()
 	if _, _, err := p.run(code); err != nil && !p.exited(err) {
 		msg := err.Error()

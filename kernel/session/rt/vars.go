@@ -174,45 +174,39 @@ type past struct {
 
 func dead(p past) bool { return p.p.Value() == nil }
 
-// Old gives a compiled cell the address of a variable that its name no longer means: the one of the type T that the run's list of
-// former variables has in that slot, or else the latest of that type. It panics when there is none: the session process and the front
+// Old gives a compiled cell the address of a variable that its name no longer means: the one that the run's list of former variables
+// has in that slot, which is of type T or of a version of it with other methods, or else the latest of type T. It panics when there is none: the session process and the front
 // then disagree, which only a bug can cause.
 func Old[T any](name string, slot int) *T {
 	t := reflect.TypeFor[T]()
 	names.mu.RLock()
 	defer names.mu.RUnlock()
-	id := int64(0)
-	if l := names.olds[name]; slot < len(l) {
-		id = l[slot]
-	}
-	v := names.vars[name]
-	if v != nil && (v.Type != t || id != 0 && v.ID != id) {
-		v = nil
-	}
-	if v != nil && id != 0 {
-		return (*T)(v.Ptr)
-	}
-	l := names.old[name]
-	var latest unsafe.Pointer
-	for i := len(l) - 1; i >= 0; i-- {
-		p := l[i].p.Value()
-		if p == nil || l[i].t != t {
-			continue
+	l, v := names.old[name], names.vars[name]
+	if olds := names.olds[name]; slot < len(olds) {
+		id := olds[slot]
+		if v != nil && v.ID == id && sameLayout(v.Type, t) {
+			return (*T)(v.Ptr)
 		}
-		if id == 0 || l[i].id == id {
+		for _, o := range l {
+			if p := o.p.Value(); p != nil && o.id == id && sameLayout(o.t, t) {
+				return (*T)(unsafe.Pointer(p))
+			}
+		}
+	}
+	for i := len(l) - 1; i >= 0; i-- {
+		if p := l[i].p.Value(); p != nil && l[i].t == t {
 			return (*T)(unsafe.Pointer(p))
 		}
-		if latest == nil {
-			latest = unsafe.Pointer(p)
-		}
 	}
-	if latest != nil {
-		return (*T)(latest)
-	}
-	if v := names.vars[name]; v != nil && v.Type == t {
+	if v != nil && v.Type == t {
 		return (*T)(v.Ptr)
 	}
 	panic(fmt.Errorf("using the former session variable %q: there is none of type %v", name, t))
+}
+
+// sameLayout reports whether b can be another version of type a, one with other methods.
+func sameLayout(a, b reflect.Type) bool {
+	return a == b || a.Kind() == b.Kind() && a.Size() == b.Size() && a.Align() == b.Align()
 }
 
 // settle lets go of the storage that names lost during the last run.
@@ -230,7 +224,7 @@ func Retype[T any](name string) *T {
 		panic(fmt.Errorf("retyping session variable %q: there is none", name))
 	}
 	t := reflect.TypeFor[T]()
-	if t.Kind() != v.Type.Kind() || t.Size() != v.Type.Size() || t.Align() != v.Type.Align() {
+	if !sameLayout(v.Type, t) {
 		panic(fmt.Errorf("retyping session variable %q: %v and %v are laid out differently", name, v.Type, t))
 	}
 	setVariable(&Variable{name, t, v.Ptr, v.ID})
