@@ -10,6 +10,9 @@ type least struct {
 
 const millisecond = 1_000_000
 
+// memoryChurn is the entry for allocation churn of the program's own allocators, whose every event is known.
+const memoryChurn = "allocation-churn of allocators"
+
 // leastOf is by Advice.Kind. Kinds that are about facts (memory that is full, DataParallel) are not in it.
 //
 // What a device waits for repeats itself each step, so that ten milliseconds tell. Collections and the scheduler come in
@@ -28,6 +31,7 @@ var leastOf = map[string]least{
 	"lock-contention":        {20 * millisecond, 5 * millisecond, 10},
 	"goroutine-starvation":   {50 * millisecond, 10 * millisecond, 10},
 	"allocation-churn":       {100 * millisecond, 0, 1000},
+	memoryChurn:              {millisecond, 0, 1000},
 }
 
 // enough reports whether there is evidence enough for advice of a kind: time ns at stake in count events.

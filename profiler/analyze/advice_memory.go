@@ -20,7 +20,7 @@ func (b *adviser) memoryGrowth() {
 				count++
 			}
 		}
-		if s.Peak > 0 && allocated > churnTurnover*s.Peak && s.Space == trace.MemHost && b.enough("allocation-churn", 0, count) {
+		if s.Peak > 0 && allocated > churnTurnover*s.Peak && s.Space == trace.MemHost && b.enough(memoryChurn, 0, count) {
 			ad := Advice{Kind: "allocation-churn", Title: "Memory is allocated over and over", Severity: Info,
 				Text:   fmt.Sprintf("%s: %d allocations of %s in all, %.0f times the peak of %s.", s.Name, count, formatMemory(allocated), ratio(allocated, s.Peak), formatMemory(s.Peak)),
 				Remedy: "Allocate once and reuse, in place where the operation allows it."}
