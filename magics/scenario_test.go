@@ -289,6 +289,7 @@ var masks = []struct {
 	{regexp.MustCompile(`={4,}`), "==="},
 	{regexp.MustCompile(`\bin \d+ objects?\b`), "in <n> objects"}, // the runtime's own now and then among them
 	{regexp.MustCompile(`(?m)^The slowest run took .*\n`), ""},
+	{regexp.MustCompile(`(?m)^Compile time: .*\n`), ""}, // told when it is long
 	{regexp.MustCompile(`[ \t]+`), " "},
 	{regexp.MustCompile(`(?m) $`), ""},
 }
