@@ -66,14 +66,15 @@ func (k *checker) enter(it *item) {
 	}
 }
 
-// collect sorts errors into hard and soft ones and joins continuation lines to what they continue.
+// collect sets apart what cells may do, leave something unused, and joins continuation lines to what they continue. The
+// type checker's own mark of soft errors will not do: constraints that are not met bear it, too.
 func (k *checker) collect(e types.Error) {
 	switch {
 	case strings.HasPrefix(e.Msg, "\t"):
-		if n := len(k.errs); n > 0 && !e.Soft {
+		if n := len(k.errs); n > 0 {
 			k.errs[n-1].Msg += "\n" + e.Msg
 		}
-	case e.Soft:
+	case e.Soft && strings.Contains(e.Msg, "and not used"):
 		k.soft = append(k.soft, e)
 	default:
 		k.errs = append(k.errs, e)
