@@ -12,5 +12,7 @@ echo "== compiled cells beside go build"
 go test ./kernel/eval/native -run '^$' -bench . -benchtime 3x
 echo "== recording, analysis, traces"
 go test ./profiler/record ./profiler ./profiler/insession ./profiler/analyze ./profiler/kineto ./profiler/trace ./profiler/gotrace ./render -run '^$' -bench . -benchmem
+echo "== large traces through the command"
+"$python" tools/bench_report.py
 echo "== what each source costs: compare the lines of one kind of work"
 go test ./profiler/goruntime -run '^$' -bench 'Overhead|StartStop' -benchtime 0.5s -count 3
