@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"unicode/utf8"
 
@@ -40,9 +41,11 @@ const (
 type tape struct {
 	conn    *net.UnixConn
 	raw     rawReader
-	self    int               // the front's own sender
 	sources map[string]source // by address
 	buf     []byte
+
+	mu   sync.Mutex
+	self int // the front's own sender, -1 when it is closed; guarded by mu
 }
 
 type rawReader interface {
@@ -148,11 +151,23 @@ func (t *tape) poll() (s source, msg []byte, ok bool) {
 }
 
 // wake puts a message of the front's own on the tape.
-func (t *tape) wake(why byte) { unix.Write(t.self, []byte{why}) }
+// After close it does nothing: the number of a closed file is soon another's.
+func (t *tape) wake(why byte) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.self >= 0 {
+		unix.Write(t.self, []byte{why})
+	}
+}
 
 func (t *tape) close() {
-	t.conn.Close()
-	unix.Close(t.self)
+	t.conn.Close() // before the lock: it ends a write that waits
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.self >= 0 {
+		unix.Close(t.self)
+		t.self = -1
+	}
 }
 
 func (t *tape) next(fd int) (n int, from unix.Sockaddr, err error) {
