@@ -144,9 +144,7 @@ func (t *stackTrap) withCell(line, cell int) []byte {
 			}
 			continue
 		}
-		if strings.HasPrefix(strings.TrimSpace(lines[k+1]), "In[") {
-			b.WriteString(lines[k] + "\n" + lines[k+1] + "\n")
-		}
+		b.WriteString(lines[k] + "\n" + lines[k+1] + "\n") // of cells, and of packages that may be the user's
 	}
 	fmt.Fprintf(&b, "main.Cell(...)\n\tIn[%d]:%d\n", cell, line)
 	return []byte(b.String())
