@@ -49,6 +49,7 @@ type Recorder struct {
 	args      args
 	heavy     bool // spans need more than their time: beginHeavy
 	noSpans   bool
+	tinyCall  int64 // ns, see the constant
 	config    Config
 
 	memory   journal[memEvent]
@@ -82,7 +83,7 @@ func New(c Config) *Recorder {
 	if c.MaxEvents <= 0 {
 		c.MaxEvents = DefaultMaxEvents
 	}
-	r := &Recorder{config: c}
+	r := &Recorder{config: c, tinyCall: tinyCall}
 	r.maxChunks = int64(max(1, (c.MaxEvents+chunkLen-1)/chunkLen))
 	limit := int64(max(1, c.MaxEvents/4))
 	r.memory.limit, r.counters.limit, r.instants.limit = limit, limit, limit

@@ -48,7 +48,7 @@ func (r *Recorder) counts(n *name) (is bool, t *tally) {
 		return false, t
 	}
 	begun := n.calls.begun.Add(1)
-	if begun < tinyAfter || begun&(begun-1) != 0 || r.meanCall(n.id) >= tinyCall { // looked at again at every power of two
+	if begun < tinyAfter || begun&(begun-1) != 0 || r.meanCall(n.id) >= r.tinyCall { // looked at again at every power of two
 		return false, nil
 	}
 	n.calls.tiny.CompareAndSwap(nil, new(tinyCalls))
@@ -72,7 +72,7 @@ func (r *Recorder) meanCall(id uint32) int64 {
 		}
 	}
 	if n == 0 {
-		return tinyCall
+		return r.tinyCall
 	}
 	scale := newScale(from, readPair())
 	return scale.ns(from.tick+sum/n) - from.ns

@@ -3,6 +3,7 @@ package record
 import (
 	"encoding/json"
 	"maps"
+	"math"
 	"runtime"
 	"strconv"
 	"strings"
@@ -32,8 +33,15 @@ func counted(t *testing.T, x *trace.Trace, name string) (slices int, only string
 	return slices, only
 }
 
+// takingAllForShort records calls whose duration does not matter: a busy machine makes the shortest call long now and then.
+func takingAllForShort(t *testing.T, c Config) *Recorder {
+	r := recording(t, c)
+	r.tinyCall = math.MaxInt64
+	return r
+}
+
 func TestManyShortCallsAreCounted(t *testing.T) {
-	r := recording(t, Config{})
+	r := takingAllForShort(t, Config{})
 	for range tinyAfter + 1000 {
 		BeginCall("short").End()
 		Begin("asked for").End()
@@ -100,7 +108,7 @@ func told(t *testing.T, x *trace.Trace, name string) (byGoroutine map[int64]int,
 }
 
 func TestCountedCallsOfManyGoroutines(t *testing.T) {
-	r := recording(t, Config{})
+	r := takingAllForShort(t, Config{})
 	const goroutines, each = 200, 400 // several share a slot
 	var wg sync.WaitGroup
 	var mu sync.Mutex
@@ -131,7 +139,7 @@ func TestCountedCallsOfManyGoroutines(t *testing.T) {
 }
 
 func TestCountedCallsOfSteps(t *testing.T) {
-	r := recording(t, Config{})
+	r := takingAllForShort(t, Config{})
 	for range tinyAfter {
 		BeginCall("short").End()
 	}
@@ -164,7 +172,7 @@ func TestCountedCallsOfSteps(t *testing.T) {
 
 // What does not fit is counted all the same: calls whose event was dropped, and goroutines beyond the bound.
 func TestCountedCallsWithoutRoom(t *testing.T) {
-	r := recording(t, Config{MaxEvents: 1})
+	r := takingAllForShort(t, Config{MaxEvents: 1})
 	for range 3 * tinyAfter {
 		BeginCall("short").End()
 	}
