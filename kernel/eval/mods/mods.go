@@ -145,6 +145,7 @@ func (m *Modules) Get(ctx context.Context, what string, progress func(line strin
 		}
 		return fmt.Errorf("getting %q: %w", what, err)
 	}
+	m.compile(ctx, what, progress)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.forget()
