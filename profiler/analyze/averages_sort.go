@@ -60,16 +60,17 @@ func SortKeys() []string {
 }
 
 // Sort orders the rows by key, largest first, ties in their present order. An unknown key is an error that names the
-// nearest. "name" and "key" sort by name, ascending.
+// nearest. "name" and "key" sort by name, ascending. Where no row has anything in the column, as in those of a device on a
+// machine without one, rows are ordered by self CPU time, unless the convention is Torch.
 func (a *Averages) Sort(key string) error {
-	rows, err := sorted(a.Rows, key)
+	rows, err := sorted(a.Rows, key, a.Options.Convention)
 	if err == nil {
 		a.Rows = rows
 	}
 	return err
 }
 
-func sorted(rows []Average, key string) ([]Average, error) {
+func sorted(rows []Average, key string, c Convention) ([]Average, error) {
 	out := slices.Clone(rows)
 	if key == "" {
 		return out, nil
@@ -85,6 +86,9 @@ func sorted(rows []Average, key string) ([]Average, error) {
 	for _, k := range sortKeys {
 		if k.name != canonical {
 			continue
+		}
+		if c != Torch && !slices.ContainsFunc(out, func(a Average) bool { return k.value(&a) != 0 }) {
+			k.value = func(a *Average) float64 { return float64(a.SelfCPU) }
 		}
 		slices.SortStableFunc(out, func(p, q Average) int {
 			switch v, w := k.value(&p), k.value(&q); {

@@ -27,7 +27,11 @@ func (a *Averages) Table(o TableOptions) (string, error) {
 	o.MaxNameWidth = orDefault(o.MaxNameWidth, DefaultMaxNameWidth)
 	o.MaxShapesWidth = orDefault(o.MaxShapesWidth, DefaultMaxShapesWidth)
 	o.MaxSourceWidth = orDefault(o.MaxSourceWidth, DefaultMaxSourceWidth)
-	rows, err := sorted(a.Rows, o.Sort)
+	convention := a.Options.Convention
+	if o.Columns == Torch {
+		convention = Torch
+	}
+	rows, err := sorted(a.Rows, o.Sort, convention)
 	if err != nil {
 		return "", err
 	}

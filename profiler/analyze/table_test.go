@@ -179,3 +179,20 @@ func TestAveragesCSVAndJSON(t *testing.T) {
 		t.Errorf("no rows: %q %v", b.String(), err)
 	}
 }
+
+func TestSortByColumnWithoutAnything(t *testing.T) {
+	for _, tt := range []struct {
+		convention Convention
+		device     int64 // of row b
+		want       string
+	}{{Exact, 0, "cab"}, {Exact, 1, "bac"}, {Torch, 0, "abc"}} {
+		a := &Averages{Options: KeyOptions{Convention: tt.convention}, Rows: []Average{
+			{Key: "a", SelfCPU: 2}, {Key: "b", SelfCPU: 1, DeviceTotal: tt.device}, {Key: "c", SelfCPU: 3}}}
+		if err := a.Sort("cuda_time_total"); err != nil {
+			t.Fatal(err)
+		}
+		if got := a.Rows[0].Key + a.Rows[1].Key + a.Rows[2].Key; got != tt.want {
+			t.Errorf("%v, device time %d: %s, want %s", tt.convention, tt.device, got, tt.want)
+		}
+	}
+}

@@ -28,7 +28,7 @@ func TestQuickstart(t *testing.T) {
 	l.screenshot("lab-memory-light")
 
 	l.do(`window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'}).then(() => true)`)
-	l.wait("the dark theme", `document.body.dataset.jpThemeLight === 'false'`)
+	l.wait("the dark theme", `document.body.dataset.jpThemeLight === 'false' && !document.getElementById('jupyterlab-splash')`)
 	l.tab("Timeline")
 	l.drawn("the dark timeline", 6)
 	l.screenshot("lab-timeline-dark")
