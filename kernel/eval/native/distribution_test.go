@@ -17,6 +17,9 @@ var (
 	listed       = flag.Bool("listed", false, "run the listed deviations too, and complain of those that pass")
 )
 
+// sometimes begins the reason of a deviation that does not show in every run.
+const sometimes = "in some runs: "
+
 // deviations are the programs that do not behave in a cell as in a program of their own, and why.
 var deviations = map[string]string{
 	"nilptr.go":                      "expects a variable at a low address; session variables are on the heap",
@@ -44,7 +47,7 @@ var deviations = map[string]string{
 	"fixedbugs/issue58300.go":        "prints the names of functions",
 	"fixedbugs/issue58300b.go":       "prints the names of functions",
 	"fixedbugs/issue5856.go":         "looks for issue5856.go among the files of callers",
-	"fixedbugs/issue5963.go":         "runtime.Goexit in an init function: the program's main goroutine goes on by os.Exit, a cell ends",
+	"fixedbugs/issue5963.go":         sometimes + "runtime.Goexit in an init function: the cell ends, or another goroutine's os.Exit is first",
 	"fixedbugs/issue7690.go":         "looks for main.main in a stack trace",
 }
 
@@ -91,7 +94,7 @@ func TestDistribution(t *testing.T) {
 			}
 			msg := distributed(t, dir, root, string(b), string(want), patience)
 			switch {
-			case why != "" && msg == "":
+			case why != "" && msg == "" && !strings.HasPrefix(why, sometimes):
 				t.Errorf("listed as a deviation (%s), but passes", why)
 			case why != "":
 				t.Logf("listed: %s\n%s", why, msg)
