@@ -19,7 +19,7 @@ import (
 )
 
 // emitVersion changes whenever the same cell would be emitted as other text that the text itself does not show.
-const emitVersion = "4"
+const emitVersion = "5"
 
 // pkg is a package that cells can import, compiled for plugins.
 type pkg struct {
@@ -335,13 +335,13 @@ func (t *toolchain) run(ctx context.Context, tool string, args ...string) error 
 
 // compile compiles the package importPath, text file src, to the archive out.
 func (t *toolchain) compile(ctx context.Context, importPath, src, cfg, out string) error {
-	return t.compileFiles(ctx, importPath, t.lang, cfg, out, src)
+	return t.compileFiles(ctx, importPath, t.lang, cfg, out, "-trimpath", filepath.Dir(src)+"=>gander", src)
 }
 
-func (t *toolchain) compileFiles(ctx context.Context, importPath, lang, cfg, out string, src ...string) error {
+func (t *toolchain) compileFiles(ctx context.Context, importPath, lang, cfg, out string, flagsAndFiles ...string) error {
 	args := []string{"-o", out, "-p", importPath, "-lang=" + lang, "-complete", "-installsuffix", "dynlink", "-dynlink",
 		"-nolocalimports", "-pack", "-c=2", "-buildid", importPath + "/" + importPath, "-importcfg", cfg}
-	return t.run(ctx, "compile", append(args, src...)...)
+	return t.run(ctx, "compile", append(args, flagsAndFiles...)...)
 }
 
 // link links the plugin importPath, archive main, to out.
