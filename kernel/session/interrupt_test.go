@@ -144,7 +144,8 @@ func TestInterruptOfInput(t *testing.T) {
 	defer close(never)
 	in := answers(func(string, bool) (string, error) { <-never; return "", nil })
 	d, _, took := interruptWhen(t, s, "ReadLine", "name?", in)
-	if d.Err != nil || !strings.Contains(d.Value.Text["text/plain"], "i/o timeout") || s.Generation() != 1 {
+	early := d.Err != nil && d.Err.Kind == "interrupted" // between the prompt and the read
+	if !early && (d.Err != nil || !strings.Contains(d.Value.Text["text/plain"], "i/o timeout")) || s.Generation() != 1 {
 		t.Errorf("%+v after %v", d, took)
 	}
 	d, _ = func() (*link.Done, *output) {
