@@ -123,6 +123,12 @@ func build(t *testing.T, r *cupti.Records, w record.Window) *trace.Trace {
 	rec := &recording{records: r, clock: &clock{pairs: []pair{{0, 0}}}, version: 1204, devices: []cupti.Device{hopper}, name: func(driver bool, id uint32) string {
 		return map[uint32]string{211: "cudaLaunchKernel_v7000", 16: "cudaSetDevice_v3020", 214: "cudaLaunchKernel_ptsz_v7000"}[id]
 	}}
+	return traced(t, rec, w)
+}
+
+// traced makes a valid trace of a recording.
+func traced(t *testing.T, rec *recording, w record.Window) *trace.Trace {
+	t.Helper()
 	tr := &trace.Trace{Meta: trace.Meta{Tool: "gander", Rank: trace.NoRank, End: w.End - w.Epoch}}
 	tr.Category("", trace.ClassOther)
 	rec.addTo(tr, w)

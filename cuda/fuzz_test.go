@@ -10,7 +10,6 @@ import (
 	"github.com/gander-go/gander/cuda/cupti"
 	"github.com/gander-go/gander/profiler/kineto"
 	"github.com/gander-go/gander/profiler/record"
-	"github.com/gander-go/gander/profiler/trace"
 )
 
 // sizes124 are the sizes of records of CUDA 12.4.
@@ -58,15 +57,7 @@ func FuzzBuild(f *testing.F) {
 			return
 		}
 		rec := &recording{records: &d.Records, clock: &clock{pairs: []pair{{0, 0}, {1 << 20, 1 << 20}}}, version: int(version), devices: []cupti.Device{hopper}, symbol: func(s string) string { return s }}
-		tr := &trace.Trace{Meta: trace.Meta{Tool: "gander", Rank: trace.NoRank, End: w.End - w.Epoch}}
-		tr.Category("", trace.ClassOther)
-		rec.addTo(tr, w)
-		settle(tr)
-		tr.Sort()
-		tr.Bind()
-		if err := tr.Validate(); err != nil {
-			t.Fatal(err)
-		}
+		tr := traced(t, rec, w)
 		var b bytes.Buffer
 		if err := kineto.Write(&b, tr, kineto.WriteOptions{}); err != nil {
 			t.Fatal(err)

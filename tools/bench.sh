@@ -10,6 +10,8 @@ echo "== kernel beside ipykernel ($(nproc) cores, $(go version))"
 "$python" tools/bench_kernel.py "$@"
 echo "== compiled cells beside go build"
 go test ./kernel/eval/native -run '^$' -bench . -benchtime 8x
+echo "== statement cells over packages, interpreted and compiled"
+go test ./tests/conformance -run '^$' -bench . -benchtime 10x
 echo "== recording, analysis, traces"
 go test ./profiler/record ./profiler ./profiler/insession ./profiler/analyze ./profiler/kineto ./profiler/trace ./profiler/gotrace ./render -run '^$' -bench . -benchmem
 echo "== large traces through the command"

@@ -45,7 +45,7 @@ func (b *adviser) collector() {
 			formatTime(float64(gc), ""), formatTime(float64(stw), "")),
 		Remedy:   "Allocate less (reuse buffers, sync.Pool, preallocated slices), or let the heap grow (GOGC, GOMEMLIMIT).",
 		Evidence: append(all[:min(len(all), 2)], b.byName(1, is(trace.ClassSTW), b.sliceName)...)}
-	ad.Evidence = append(ad.Evidence, b.during(running, 3)...)
+	ad.Evidence = append(ad.Evidence, b.during("during ", running, 3)...)
 	if where := b.samples(trace.SampleAlloc, 3); len(where) > 0 {
 		ad.Evidence = append(ad.Evidence, where...)
 	} else {
@@ -73,8 +73,8 @@ func (b *adviser) value(key string) (int64, bool) {
 	return 0, false
 }
 
-// during finds the outermost ranges and calls that overlap the given times most.
-func (b *adviser) during(times []span, count int) []Evidence {
+// during finds the outermost ranges and calls that overlap the given times most. The text of each begins with what.
+func (b *adviser) during(what string, times []span, count int) []Evidence {
 	rows := map[trace.StringID]int{}
 	var list []Evidence
 	end, last := int64(0), trace.NoTrack
@@ -98,7 +98,7 @@ func (b *adviser) during(times []span, count int) []Evidence {
 		if !ok {
 			k = len(list)
 			rows[s.Name] = k
-			list = append(list, Evidence{Text: "during " + b.t.Strings.Get(s.Name), Slice: int32(i)})
+			list = append(list, Evidence{Text: what + b.t.Strings.Get(s.Name), Slice: int32(i)})
 		}
 		list[k].Time += over
 		list[k].Count++
@@ -169,9 +169,28 @@ func (b *adviser) heapChurn() {
 		Evidence: b.samples(trace.SampleAlloc, evidenceLines)}
 	if !sampled {
 		ad.Remedy += " --profile-memory --with-stack shows which code allocates."
-		ad.Evidence = b.during([]span{b.window}, 3)
+		ad.Evidence = b.during("the heap grows during ", b.heapGrowth(), 3)
 	}
 	b.add(ad)
+}
+
+// heapGrowth are the times between two readings of the Go heap of which the second is larger. It is silent about what was
+// allocated and collected between two readings.
+func (b *adviser) heapGrowth() []span {
+	var grows []span
+	for i := range b.t.Counters {
+		c := &b.t.Counters[i]
+		if c.Name != trace.CounterGoHeap {
+			continue
+		}
+		for k := 1; k < len(c.Values); k++ {
+			if c.Values[k] > c.Values[k-1] {
+				grows = append(grows, span{c.Times[k-1], c.Times[k]})
+			}
+		}
+		break
+	}
+	return within(grows, b.window)
 }
 
 // lockWait reports whether a state of a goroutine is waiting for a lock, as execution traces of this project name it.

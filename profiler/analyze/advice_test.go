@@ -145,10 +145,14 @@ func TestAdvice(t *testing.T) {
 		}, "ready to run for 301.500ms", "goroutine 3 is runnable", 301_500_000, 3015.0 / 5865, Severe},
 		{"allocation-churn", 1, func() *trace.Trace {
 			m := newMaker()
-			m.add(trace.ClassCall, "go_call", m.track(trace.TrackGoroutine, 1, trace.NoDevice), "concat", 0, 100_000)
+			tr := m.track(trace.TrackGoroutine, 1, trace.NoDevice)
+			m.add(trace.ClassCall, "go_call", tr, "compute", 0, 70_000)
+			m.add(trace.ClassCall, "go_call", tr, "concat", 70_000, 30_000)
+			m.Counters = append(m.Counters, trace.Counter{Name: trace.CounterGoHeap, Unit: "bytes", Track: trace.NoTrack, Device: trace.NoDevice,
+				Times: []int64{0, 60_000_000, 80_000_000, 95_000_000, 100_000_000}, Values: []float64{5, 5, 30, 60, 2}})
 			m.Meta.Values = []trace.KeyValue{{Key: "alloc_bytes", Value: "60000000"}, {Key: "alloc_objects", Value: "1000"}}
 			return m.done()
-		}, "57.22 MB in 1000 objects", "during concat", 0, 0, Warning},
+		}, "57.22 MB in 1000 objects", "the heap grows during concat", 0, 0, Warning},
 		{"allocation-churn", 100, func() *trace.Trace {
 			m, th, _ := gpuMaker(0)
 			m.op(th, "aten::cat", 0, 1000, 1, trace.OpArgs{})

@@ -95,7 +95,7 @@ func (m *Metrics) Start() error {
 	m.stride = 1
 	if m.Memory {
 		m.series = append(m.series,
-			series{name: "Go heap", unit: "bytes", value: metric(heapObjects)},
+			series{name: trace.CounterGoHeap, unit: "bytes", value: metric(heapObjects)},
 			series{name: "Go heap goal", unit: "bytes", value: metric(heapGoal)},
 			series{name: "Go memory held", unit: "bytes", value: func(m *Metrics) float64 { return m.number(totalMemory) - m.number(releasedMemory) }})
 		rss, err := openResidentSize()

@@ -236,6 +236,9 @@ type Counter struct {
 	Values  []float64
 }
 
+// CounterGoHeap is the name of the counter of bytes in objects on the Go heap, garbage not yet swept included.
+const CounterGoHeap = "Go heap"
+
 // MemSpace is where memory lives.
 type MemSpace uint8
 

@@ -2,25 +2,13 @@ package sessions
 
 import (
 	"context"
-	"log/slog"
-	"os/exec"
 	"strings"
 	"testing"
-
-	"github.com/gander-go/gander/internal/compose"
 )
 
 // TestFound plays sessions that were wrong once. A cell is followed by what it prints, after "//", or by its error.
 func TestFound(t *testing.T) {
-	if _, err := exec.LookPath("go"); err != nil {
-		t.Skipf("SKIPPED: no sessions are played: %v", err)
-	}
-	b := &book{Language: compose.NewLanguage(t.TempDir(), slog.New(slog.DiscardHandler))}
-	b.Background(&b.out)
-	if err := b.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { b.Shutdown(context.Background()) })
+	b := open(t)
 	for _, tt := range []struct {
 		what  string
 		cells []string

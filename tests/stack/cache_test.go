@@ -27,11 +27,11 @@ func TestNoCacheFolder(t *testing.T) {
 	if v := b.okIn(eval.Native, "func f() int { return 42 }\nf()"); v != "42" {
 		t.Errorf("f() is %s", v)
 	}
-	if s := b.out.take(); !strings.Contains(s, "Note: the cache folder cannot be used") || !strings.Contains(s, temp) {
+	if s := b.out.Take(); !strings.Contains(s, "Note: the cache folder cannot be used") || !strings.Contains(s, temp) {
 		t.Errorf("the user is told %q", s)
 	}
 	b.okIn(eval.Native, "func g() int { return f() }")
-	if s := b.out.take(); s != "" {
+	if s := b.out.Take(); s != "" {
 		t.Errorf("the user is told again: %q", s)
 	}
 	if l, _ := filepath.Glob(filepath.Join(temp, "gander-cache-*", "cells", "*.so")); len(l) == 0 {

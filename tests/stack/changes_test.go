@@ -23,13 +23,13 @@ func TestDroppedNames(t *testing.T) {
 	if v := b.ok("fmt.Sprint(both(2), twice(4), alone(1))"); strings.Trim(v, `"`) != "6 13 10" {
 		t.Fatalf("before the change: %s", v)
 	}
-	b.out.take()
+	b.out.Take()
 	file := filepath.Join(dir, "shape", "shape.go")
 	touch(t, file, "package shape\n\ntype Quad struct{ Side int }\n\ntype Unit int\n\nconst Edges = 40\n\nfunc Double(n int) int { return 20 * n }\n")
 	if v := b.ok("fmt.Sprint(twice(4), alone(1), kept, u)"); strings.Trim(v, `"`) != "85 46 5 0" {
 		t.Errorf("after the change: %s", v)
 	}
-	said := b.out.take()
+	said := b.out.Take()
 	for _, want := range []string{
 		"shape has changed on disk", "is forgotten",
 		"type Box of In[2]: undefined: shape.Square\n", "method Box.Area of In[2]: it uses type Box\n", "variable sq of In[3]: undefined: shape.Square\n",
@@ -50,7 +50,7 @@ func TestDroppedNames(t *testing.T) {
 	if v := b.ok("sq.Q.Side + twice(1)"); v != "28" {
 		t.Errorf("what is declared anew gives %s", v)
 	}
-	if s := b.out.take(); s != "" {
+	if s := b.out.Take(); s != "" {
 		t.Errorf("later cells are told %q", s)
 	}
 	// The whole package goes.
@@ -58,7 +58,7 @@ func TestDroppedNames(t *testing.T) {
 	if v := b.ok("alone2 := kept + 1\nalone2"); v != "6" {
 		t.Errorf("alone2 is %s", v)
 	}
-	if s := b.out.take(); !strings.Contains(s, "function twice") || !strings.Contains(s, "constant edges") || !strings.Contains(s, "function alone") {
+	if s := b.out.Take(); !strings.Contains(s, "function twice") || !strings.Contains(s, "constant edges") || !strings.Contains(s, "function alone") {
 		t.Errorf("the user is told\n%s", s)
 	}
 }

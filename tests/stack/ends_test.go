@@ -113,7 +113,7 @@ func TestDeaths(t *testing.T) {
 		t.Run(tt.what, func(t *testing.T) {
 			b.t = t
 			b.ok("alive := 5")
-			b.out.take()
+			b.out.Take()
 			e := b.fails(tt.code, tt.name, tt.parts...)
 			if !strings.HasPrefix(e.HTML, "<div") {
 				t.Errorf("HTML form %q", e.HTML)
@@ -125,7 +125,7 @@ func TestDeaths(t *testing.T) {
 				return
 			}
 			b.fails("alive", "CompileError", "undefined: alive")
-			if note := b.out.all(); !strings.Contains(note, "the session was restarted") {
+			if note := b.out.All(); !strings.Contains(note, "the session was restarted") {
 				t.Errorf("the next cell is not told of the restart but %q", note)
 			}
 			if v := b.ok("1 + 1"); v != "2" {
@@ -143,7 +143,7 @@ func TestAfterTheCell(t *testing.T) {
 	b.ok("go func() {\n\ttime.Sleep(50 * time.Millisecond)\n\tpanic(\"late panic\")\n}()")
 	b.waitFor("panic in a goroutine: late panic")
 	b.waitFor("In[2]:3")
-	if s := b.out.all(); strings.Contains(s, "In[#") {
+	if s := b.out.All(); strings.Contains(s, "In[#") {
 		t.Errorf("engine's names are shown:\n%s", s)
 	}
 	b.okIn(eval.Native, "import \"runtime/debug\"\ndebug.PrintStack()")

@@ -65,7 +65,7 @@ func TestManyStatements(t *testing.T) {
 		for i := range n {
 			b.ok(fmt.Sprintf(statements[i%len(statements)], i))
 			if i%100 == 0 {
-				b.out.take()
+				b.out.Take()
 			}
 		}
 		return time.Since(start) / time.Duration(n)

@@ -45,26 +45,26 @@ func TestNotebookModule(t *testing.T) {
 	}
 	b.fails("shape.Fail(nil)", "panic", "index out of range [7]", "shape.go:14", "return l[7]")
 	b.ok("func area(n int) int { return shape.Square{n}.Area() }")
-	b.out.take()
+	b.out.Take()
 	file := filepath.Join(dir, "shape", "shape.go")
 	touch(t, file, "package shape\n\ntype Square struct{ Side int }\n\nfunc (s Square) Area() int { return 1000 }\n\nfunc New() string { return \"new\" }\n")
 	if v := b.ok("shape.New() + fmt.Sprint(shape.Square{3}.Area())"); strings.Trim(v, `"`) != "new1000" {
 		t.Errorf("the changed package gives %s", v)
 	}
 	for _, said := range []string{"example.org/book/shape has changed on disk", "values of its old version are in sq"} {
-		if s := b.out.all(); !strings.Contains(s, said) {
+		if s := b.out.All(); !strings.Contains(s, said) {
 			t.Errorf("the user is not told %q but\n%s", said, s)
 		}
 	}
 	if v := b.ok("sq = shape.Square{4}\nsq.Area()"); v != "1000" {
 		t.Logf("sq keeps its old type: %s", v)
 	}
-	b.out.take()
+	b.out.Take()
 	touch(t, file, "package shape\n\nfunc New() string { return 5 }\n")
 	if v := b.ok("shape.New()"); strings.Trim(v, `"`) != "new" {
 		t.Errorf("while the package does not compile, New gives %s", v)
 	}
-	if s := b.out.take(); !strings.Contains(s, "it does not compile") || !strings.Contains(s, "shape.go:3") {
+	if s := b.out.Take(); !strings.Contains(s, "it does not compile") || !strings.Contains(s, "shape.go:3") {
 		t.Errorf("the user is not told that it does not compile, but\n%s", s)
 	}
 	touch(t, file, "package shape\n\ntype Square struct{ Side int }\n\nfunc (s Square) Area() int { return 7 }\n\nfunc New() string { return \"newer\" }\n")

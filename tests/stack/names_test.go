@@ -16,9 +16,9 @@ func TestNames(t *testing.T) {
 		if v := b.okIn(engine, "fmt.Sprintf(\"%T\", s)"); v != `"`+name+`"` && v != name {
 			t.Errorf("%s: Sprintf gives %s", engine, v)
 		}
-		b.out.take()
+		b.out.Take()
 		b.okIn(engine, "fmt.Printf(\"%T %v\\n\", s, reflect.TypeOf(s))")
-		if got := b.out.take(); got != name+" "+name+"\n" {
+		if got := b.out.Take(); got != name+" "+name+"\n" {
 			t.Errorf("%s: Printf gives %s", engine, got)
 		}
 	}

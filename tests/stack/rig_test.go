@@ -7,11 +7,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/gander-go/gander/internal/compose"
+	"github.com/gander-go/gander/internal/screen"
 	"github.com/gander-go/gander/kernel/cell"
 	"github.com/gander-go/gander/kernel/eval"
 	"github.com/gander-go/gander/kernel/session/worker"
@@ -33,7 +33,7 @@ type book struct {
 	t   *testing.T
 	dir string
 	n   int
-	out screen
+	out screen.Screen
 	in  cell.Input
 }
 
@@ -43,7 +43,7 @@ func open(t *testing.T, dir string) *book {
 	if dir == "" {
 		dir = t.TempDir()
 	}
-	b := &book{Language: compose.NewLanguage(dir, slog.New(slog.DiscardHandler)), t: t, dir: dir, in: noInput{}}
+	b := &book{Language: compose.NewLanguage(dir, slog.New(slog.DiscardHandler)), t: t, dir: dir, in: screen.NoInput{}}
 	b.Background(&b.out)
 	if err := b.Start(); err != nil {
 		t.Fatal(err)
@@ -52,55 +52,15 @@ func open(t *testing.T, dir string) *book {
 	return b
 }
 
-// screen collects what is shown.
-type screen struct {
-	mu      sync.Mutex
-	text    strings.Builder
-	bundles []cell.Bundle
-}
-
-func (o *screen) Stream(name cell.StreamName, text string) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.text.WriteString(text)
-}
-func (o *screen) Display(b cell.Bundle) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.bundles = append(o.bundles, b)
-}
-func (o *screen) Update(cell.Bundle) {}
-func (o *screen) Clear(bool)         {}
-
-// all is what was shown so far.
-func (o *screen) all() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.String()
-}
-
-// take is all, and begins anew.
-func (o *screen) take() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	s := o.text.String()
-	o.text.Reset()
-	return s
-}
-
 // waitFor waits until text was shown.
 func (b *book) waitFor(text string) {
 	b.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !strings.Contains(b.out.all(), text); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(20 * time.Second); !strings.Contains(b.out.All(), text); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			b.t.Fatalf("%q is not shown, but\n%s", text, b.out.all())
+			b.t.Fatalf("%q is not shown, but\n%s", text, b.out.All())
 		}
 	}
 }
-
-type noInput struct{}
-
-func (noInput) Ask(string, bool) (string, error) { return "", os.ErrClosed }
 
 // run runs a cell with an engine ("" for the session's).
 func (b *book) run(ctx context.Context, engine, code string) *cell.Result {
@@ -158,10 +118,10 @@ func (b *book) interrupted(engine, code string) (*cell.Result, time.Duration) {
 	b.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	b.out.take()
+	b.out.Take()
 	done := make(chan *cell.Result, 1)
 	go func() { done <- b.run(ctx, engine, code) }()
-	for deadline := time.Now().Add(30 * time.Second); !strings.Contains(b.out.all(), "go\n"); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(30 * time.Second); !strings.Contains(b.out.All(), "go\n"); time.Sleep(time.Millisecond) {
 		select {
 		case r := <-done:
 			b.t.Fatalf("%s\nends by itself: %v", code, r.Err)

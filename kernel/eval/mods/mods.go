@@ -104,8 +104,8 @@ func (m *Modules) command(ctx context.Context, args ...string) *exec.Cmd {
 
 var errNoGo = errors.New("there is no Go toolchain here to find packages with (install Go from https://go.dev/dl)")
 
-// Get adds a package or module, "path" or "path@version", to the session's module, as go get does. progress gets the
-// go command's lines as they come; it may be nil. The error is in the go command's own words.
+// Get adds a package or module, "path" or "path@version", to the session's module, as go get does, and compiles it. progress
+// gets the go command's lines as they come, then each package that is compiled; it may be nil. The error is in the go command's own words.
 func (m *Modules) Get(ctx context.Context, what string, progress func(line string)) error {
 	if m.cfg.Go == "" {
 		return errNoGo

@@ -94,7 +94,7 @@ func TestMissingModuleNamesTheRemedy(t *testing.T) {
 func TestGet(t *testing.T) {
 	p := proxy(t, "example.com/hello", "v1.2.3", map[string]string{"go.mod": "module example.com/hello\n\ngo 1.21\n",
 		"hello.go": "package hello\n\nfunc Greet() string { return \"hi\" }\n"})
-	m := newModules(t, Config{}, "GOPROXY=file://"+p, "GOMODCACHE="+t.TempDir())
+	m := newModules(t, Config{}, "GOPROXY=file://"+p, "GOMODCACHE="+t.TempDir(), "GOCACHE="+t.TempDir())
 	imp := m.Importer(token.NewFileSet())
 	if _, err := imp.Import("example.com/hello"); err == nil {
 		t.Fatal("the module is there before it was added")
@@ -105,6 +105,9 @@ func TestGet(t *testing.T) {
 	}
 	if !slices.ContainsFunc(said, func(s string) bool { return strings.Contains(s, "added example.com/hello v1.2.3") }) {
 		t.Errorf("progress was %q", said)
+	}
+	if last := said[len(said)-1]; last != "compiling example.com/hello" {
+		t.Errorf("the last progress was %q", last)
 	}
 	pkg, err := imp.Import("example.com/hello")
 	if err != nil || pkg.Scope().Lookup("Greet") == nil {

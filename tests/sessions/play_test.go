@@ -6,14 +6,13 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
-	"os"
 	"os/exec"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/gander-go/gander/internal/compose"
+	"github.com/gander-go/gander/internal/screen"
 	"github.com/gander-go/gander/kernel/cell"
 	"github.com/gander-go/gander/kernel/eval"
 	_ "github.com/gander-go/gander/kernel/session/worker/parts"
@@ -26,15 +25,7 @@ var (
 
 // TestRandomSessions plays sessions of 10 to 40 cells. A session is told by its number: -first N -sessions 1 plays it again.
 func TestRandomSessions(t *testing.T) {
-	if _, err := exec.LookPath("go"); err != nil {
-		t.Skipf("SKIPPED: no sessions are played: %v", err)
-	}
-	b := &book{Language: compose.NewLanguage(t.TempDir(), slog.New(slog.DiscardHandler))}
-	b.Background(&b.out)
-	if err := b.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { b.Shutdown(context.Background()) })
+	b := open(t)
 	cells, failing := 0, map[string]int{}
 	for i := range uint64(*count) {
 		t.Run(fmt.Sprint(*first+i), func(t *testing.T) {
@@ -86,19 +77,34 @@ func TestRandomSessions(t *testing.T) {
 type book struct {
 	*compose.Language
 	n   int
-	out screen
+	out screen.Screen
+}
+
+// open starts a notebook.
+func open(t *testing.T) *book {
+	t.Helper()
+	if _, err := exec.LookPath("go"); err != nil {
+		t.Skipf("SKIPPED: no sessions are played: %v", err)
+	}
+	b := &book{Language: compose.NewLanguage(t.TempDir(), slog.New(slog.DiscardHandler))}
+	b.Background(&b.out)
+	if err := b.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Shutdown(context.Background()) })
+	return b
 }
 
 // play runs a cell and says what is not as the model has it.
 func (b *book) play(code, engine string, want *run, interrupt bool) string {
 	b.n++
-	b.out.take()
+	b.out.Take()
 	c := &cell.Cell{N: b.n, Code: code}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	done := make(chan *cell.Result, 1)
 	go func() {
-		r, _ := b.Evaluator().Run(ctx, c, code, 1, eval.RunOptions{Engine: engine}, &b.out, noInput{})
+		r, _ := b.Evaluator().Run(ctx, c, code, 1, eval.RunOptions{Engine: engine}, &b.out, screen.NoInput{})
 		done <- r
 	}()
 	var r *cell.Result
@@ -107,15 +113,15 @@ func (b *book) play(code, engine string, want *run, interrupt bool) string {
 		select {
 		case r = <-done:
 		case <-timeout:
-			return "it does not end\n" + b.out.take()
+			return "it does not end\n" + b.out.Take()
 		case <-time.After(2 * time.Millisecond):
-			if interrupt && strings.HasSuffix(b.out.all(), "go\n") {
+			if interrupt && strings.HasSuffix(b.out.All(), "go\n") {
 				time.Sleep(5 * time.Millisecond)
 				cancel()
 			}
 		}
 	}
-	got, value, end := b.out.take(), "", ""
+	got, value, end := b.out.Take(), "", ""
 	if r.Value != nil {
 		value, _ = r.Value.Data["text/plain"].(string)
 	}
@@ -152,36 +158,3 @@ func plain(s string) string {
 	}
 	return b.String()
 }
-
-// screen collects what is shown.
-type screen struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (o *screen) Stream(name cell.StreamName, text string) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.text.WriteString(text)
-}
-func (o *screen) Display(cell.Bundle) {}
-func (o *screen) Update(cell.Bundle)  {}
-func (o *screen) Clear(bool)          {}
-
-func (o *screen) all() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.String()
-}
-
-func (o *screen) take() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	s := o.text.String()
-	o.text.Reset()
-	return s
-}
-
-type noInput struct{}
-
-func (noInput) Ask(string, bool) (string, error) { return "", os.ErrClosed }
